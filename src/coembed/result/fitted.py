@@ -1,0 +1,211 @@
+"""The fitted result: what a fit leaves behind, and the questions it answers, without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from coembed.errors import InputError
+from coembed.network.data import UNKNOWN, Network
+from coembed.result.scores import (
+    CHUNK,
+    Codes,
+    Moments,
+    aligned_moments,
+    crossed_moments,
+    expected_probability,
+)
+
+if TYPE_CHECKING:
+    pass
+
+Kind = Literal["links", "attributes"]
+Item = str | int
+LOG_STD_RANGE = (-10.0, 3.0)
+"""Where the logarithm of a standard deviation is kept, here and in training."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Nodes and attributes as Gaussians in one space, and the label probabilities of the nodes.
+
+    Attributes
+    ----------
+    network
+        What the fit saw: the training network with its names; hidden labels and entries are absent.
+    settings, preset
+        How it was fitted.
+    history
+        Figures of every epoch by name (lists), and ``stopped``: why the fit ended.
+    node_mean, node_std
+        N x D: z of every node, inferred with *predicted* label probabilities, so that labelled and
+        unlabelled rows have one distribution.
+    probabilities
+        N x K: q(y | F) of every node.
+    label_shift
+        K x 2D: what label k adds to [mean | log std] of a node's z.
+    attribute_mean, attribute_std
+        M x C with C = D + K.
+    scale
+        Standard deviation of the Gaussian relations by name (``links``, ``attributes``).
+    weights
+        The inference networks, for :meth:`embed`.
+    """
+
+    network: Network
+    settings: dict[str, Any]
+    history: dict[str, Any]
+    preset: str
+    node_mean: np.ndarray
+    node_std: np.ndarray
+    probabilities: np.ndarray
+    label_shift: np.ndarray
+    attribute_mean: np.ndarray
+    attribute_std: np.ndarray
+    scale: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        nodes, classes, dim = self.network.n_nodes, self.network.n_classes, self.node_mean.shape[-1]
+        expected = {
+            "node_mean": (nodes, dim),
+            "node_std": (nodes, dim),
+            "probabilities": (nodes, classes),
+            "label_shift": (classes, 2 * dim),
+            "attribute_mean": (self.network.n_attributes, dim + classes),
+            "attribute_std": (self.network.n_attributes, dim + classes),
+        }
+        for name, shape in expected.items():
+            found = getattr(self, name).shape
+            if found != shape:
+                raise InputError(f"{name} of the model has shape {found}, but its network needs {shape}")
+
+    # What it is
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of a node's z (D)."""
+        return int(self.node_mean.shape[1])
+
+    @property
+    def code_dim(self) -> int:
+        """Coordinates of the common space (C = D + K)."""
+        return int(self.attribute_mean.shape[1])
+
+    @cached_property
+    def nodes(self) -> Codes:
+        """The codes [z ; y] of the nodes, with the observed label where there is one."""
+        return with_labels(
+            Codes(self.node_mean, self.node_std), self.probabilities, self.label_shift, self.network.labels
+        )
+
+    @property
+    def attributes(self) -> Codes:
+        """The codes of the attributes."""
+        return Codes(self.attribute_mean, self.attribute_std)
+
+    @property
+    def node_code(self) -> np.ndarray:
+        return self.nodes.mean
+
+    @property
+    def node_code_std(self) -> np.ndarray:
+        return self.nodes.std
+
+    # Labels
+
+    def predict_proba(self) -> np.ndarray:
+        """Class probabilities of every node, N x K, in the order of ``network.class_names``."""
+        if not self.network.n_classes:
+            raise InputError(f"the model of {self.network.name} knows no classes; train with some labels")
+        return self.probabilities
+
+    def predict(self) -> np.ndarray:
+        """The likeliest class of every node, by name; labelled nodes are predicted too."""
+        return self.network.class_names[self.predict_proba().argmax(axis=1)]
+
+    # Scores of pairs
+
+    def score_links(self, pairs: np.ndarray, *, expected: bool = True) -> np.ndarray:
+        """Scores of pairs of nodes (n x 2 positions): probabilities, or weights of a Gaussian relation.
+
+        With ``expected=False`` the probability at the means: it ignores how uncertain the two ends are.
+        """
+        return self._score_pairs(pairs, "links", expected)
+
+    def score_attributes(self, pairs: np.ndarray, *, expected: bool = True) -> np.ndarray:
+        """Scores of (node, attribute) pairs, as :meth:`score_links`."""
+        return self._score_pairs(pairs, "attributes", expected)
+
+    def score_rows(self, nodes: np.ndarray, kind: Kind, *, expected: bool = True) -> np.ndarray:
+        """Scores of the given nodes with *all* nodes or attributes: len(nodes) x items; call it in chunks."""
+        moments = crossed_moments(self.nodes.take(np.asarray(nodes)), self.others(kind))
+        return self._worth(moments, kind, expected)
+
+    def others(self, kind: Kind) -> Codes:
+        """The far ends of a relation: nodes for links, attributes for attributes."""
+        if kind not in ("links", "attributes"):
+            raise InputError(f"there is no relation {kind!r}; known: links, attributes")
+        return self.nodes if kind == "links" else self.attributes
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """One random draw of all node codes and all attribute codes."""
+        nodes, attributes = self.nodes, self.attributes
+        return (
+            nodes.mean + rng.standard_normal(nodes.mean.shape, dtype=np.float32) * nodes.std,
+            attributes.mean + rng.standard_normal(attributes.mean.shape, dtype=np.float32) * attributes.std,
+        )
+
+    def gaussian(self, kind: Kind) -> bool:
+        """Whether the relation explains values, not presence."""
+        return bool(self.settings.get(kind) == "gaussian")
+
+    def _score_pairs(self, pairs: np.ndarray, kind: Kind, expected: bool) -> np.ndarray:
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        nodes, others = self.nodes, self.others(kind)
+        scores = np.empty(len(pairs), dtype=np.float32)
+        for start in range(0, len(pairs), CHUNK):
+            left, right = pairs[start : start + CHUNK].T
+            moments = aligned_moments(nodes.take(left), others.take(right))
+            scores[start : start + CHUNK] = self._worth(moments, kind, expected)
+        return scores
+
+    def _worth(self, moments: Moments, kind: Kind, expected: bool) -> np.ndarray:
+        if self.gaussian(kind):
+            return moments.mean
+        return expected_probability(moments) if expected else expit(moments.mean)
+
+
+def with_labels(z: Codes, probabilities: np.ndarray, label_shift: np.ndarray, labels: np.ndarray) -> Codes:
+    """Codes [z ; y]: what is observed replaces what was predicted, in y and in what y does to z.
+
+    Examples
+    --------
+    A node predicted as a fair coin and observed as class 0, one predicted and not observed:
+
+    >>> z = Codes(np.zeros((2, 1)), np.ones((2, 1)))
+    >>> label_shift = np.array([[4.0, 0.0], [0.0, 0.0]])
+    >>> codes = with_labels(z, np.full((2, 2), 0.5), label_shift, np.array([0, UNKNOWN]))
+    >>> codes.mean
+    array([[2. , 1. , 0. ],
+           [0. , 0.5, 0.5]])
+    >>> codes.std
+    array([[1. , 0. , 0. ],
+           [1. , 0.5, 0.5]])
+    """
+    dim = z.mean.shape[1]
+    observed = np.flatnonzero(labels != UNKNOWN)
+    label = probabilities.copy()
+    label[observed] = 0
+    label[observed, labels[observed]] = 1
+    label_std = np.sqrt(label * (1 - label))
+
+    shift = (label[observed] - probabilities[observed]) @ label_shift
+    mean, std = z.mean.copy(), z.std.copy()
+    mean[observed] += shift[:, :dim]
+    std[observed] = np.clip(std[observed] * np.exp(shift[:, dim:]), *np.exp(LOG_STD_RANGE))
+    return Codes(np.hstack([mean, label]), np.hstack([std, label_std]))
