@@ -1,0 +1,28 @@
+"""The network: what it is, how it is read, written and split. Knows nothing of torch."""
+
+from coembed.network.data import UNKNOWN, Network
+from coembed.network.demo import demo_network
+from coembed.network.published import published_masks
+from coembed.network.reading import read
+from coembed.network.splitfile import load_split, save_split
+from coembed.network.splits import LabelSplit, PairSplit, hide, split_attributes, split_labels, split_links
+from coembed.network.summary import summary
+from coembed.network.writing import write
+
+__all__ = [
+    "UNKNOWN",
+    "LabelSplit",
+    "Network",
+    "PairSplit",
+    "demo_network",
+    "hide",
+    "load_split",
+    "published_masks",
+    "read",
+    "save_split",
+    "split_attributes",
+    "split_labels",
+    "split_links",
+    "summary",
+    "write",
+]

@@ -1,0 +1,156 @@
+"""Pairs as single numbers: finding them, removing them, and drawing pairs that are not there."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.errors import InputError
+
+Kind = Literal["links", "attributes"]
+
+MIXING_ROUNDS = 8
+STUBBORN_ROUNDS = 60
+
+
+def entries(matrix: sp.csr_array) -> np.ndarray:
+    """Row and column of every stored entry, (nnz, 2), in row order.
+
+    Examples
+    --------
+    >>> entries(sp.csr_array([[0, 5], [6, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.column_stack([rows, matrix.indices.astype(np.int64)])
+
+
+def encode(pairs: np.ndarray, width: int) -> np.ndarray:
+    """One int64 for each pair: row * width + column."""
+    return pairs[:, 0].astype(np.int64) * width + pairs[:, 1]
+
+
+def decode(codes: np.ndarray, width: int) -> np.ndarray:
+    """Pairs back from their codes."""
+    return np.column_stack(np.divmod(codes, max(width, 1))).astype(np.int64)
+
+
+def canonical(pairs: np.ndarray, kind: Kind) -> np.ndarray:
+    """Undirected pairs with the smaller end first; pairs of node and attribute as they are."""
+    return np.sort(pairs, axis=1) if kind == "links" else pairs
+
+
+def true_pairs(matrix: sp.csr_array, kind: Kind) -> np.ndarray:
+    """The pairs of a relation, each once: i < j of the links, every entry of the attributes."""
+    found = entries(matrix)
+    return found[found[:, 0] < found[:, 1]] if kind == "links" else found
+
+
+def contains(ordered: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Which of `codes` are in the sorted array `ordered`."""
+    if not len(ordered):
+        return np.zeros(len(codes), dtype=bool)
+    place = np.minimum(np.searchsorted(ordered, codes), len(ordered) - 1)
+    return ordered[place] == codes
+
+
+def without(matrix: sp.csr_array, pairs: np.ndarray, kind: Kind) -> sp.csr_array:
+    """The matrix without these entries (links: without their mirror images too), still canonical CSR.
+
+    Examples
+    --------
+    >>> links = sp.csr_array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    >>> without(links, np.array([[0, 2]]), "links").toarray().tolist()
+    [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    """
+    width = matrix.shape[1]
+    removed = encode(pairs, width)
+    if kind == "links":
+        removed = np.concatenate([removed, encode(pairs[:, ::-1], width)])
+    keep = ~contains(np.sort(removed), encode(entries(matrix), width))
+    indptr = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr].astype(matrix.indptr.dtype)
+    return sp.csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
+
+
+def uniform_negatives(matrix: sp.csr_array, kind: Kind, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw `count` different pairs that are not in the matrix, all alike probable."""
+    height, width = matrix.shape
+    true = np.sort(encode(true_pairs(matrix, kind), width))
+    possible = height * (height - 1) // 2 if kind == "links" else height * width
+    if possible - len(true) < count:
+        raise InputError(
+            f"{kind}: {count} absent pairs are needed as negatives, only {possible - len(true)} are absent; "
+            "hide fewer, or leave this relation out"
+        )
+    if possible <= 4 * (len(true) + count):  # nearly full: listing all is no more than the data itself
+        everything = np.column_stack(np.triu_indices(height, 1)) if kind == "links" else None
+        codes = np.arange(possible) if everything is None else encode(everything, width)
+        return decode(rng.choice(codes[~contains(true, codes)], count, replace=False), width)
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < count:
+        size = 2 * (count - len(drawn)) + 16
+        pairs = np.column_stack([rng.integers(height, size=size), rng.integers(width, size=size)])
+        if kind == "links":
+            pairs = canonical(pairs[pairs[:, 0] != pairs[:, 1]], kind)
+        codes = encode(pairs, width)
+        drawn = np.concatenate([drawn, codes[~contains(true, codes)]])
+        drawn = drawn[
+            np.sort(np.unique(drawn, return_index=True)[1])
+        ]  # the first of each, in the order drawn
+    return decode(drawn[:count], width)
+
+
+def matched_negatives(
+    matrix: sp.csr_array, kind: Kind, positives: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Absent pairs in which every node and attribute occurs just as often as in the positives.
+
+    Two positives trade their second ends when both new pairs are absent ones, for several rounds. A pair
+    that finds nobody to trade with (an attribute that everybody owns) keeps its own end and is left out on
+    both sides, so the counts agree to the last one.
+
+    Returns
+    -------
+    positives, negatives
+        Of equal length, at most that of `positives`.
+    """
+    width = matrix.shape[1]
+    true = np.sort(encode(true_pairs(matrix, kind), width))
+    first, second = positives.T.astype(np.int64)
+    if kind == "links":  # either end may be the one to trade
+        turned = rng.random(len(positives)) < 0.5
+        first, second = np.where(turned, second, first), np.where(turned, first, second)
+    traded = np.zeros(len(positives), dtype=bool)
+
+    def codes_of(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return encode(canonical(np.column_stack([rows, columns]), kind), width)
+
+    def trade(a: np.ndarray, b: np.ndarray) -> None:
+        """Swap the second ends at places a and b wherever that gives two new absent pairs."""
+        new = np.concatenate([codes_of(first[a], second[b]), codes_of(first[b], second[a])])
+        everything = np.concatenate([codes_of(first, second), new])
+        _, inverse, times = np.unique(everything, return_inverse=True, return_counts=True)
+        good = (times[inverse[len(first) :]] == 1) & ~contains(true, new)
+        if kind == "links":
+            good &= np.concatenate([first[a] != second[b], first[b] != second[a]])
+        both = good[: len(a)] & good[len(a) :]
+        a, b = a[both], b[both]
+        second[a], second[b] = second[b], second[a]
+        traded[a] = traded[b] = True
+
+    for _ in range(MIXING_ROUNDS):
+        order = rng.permutation(len(positives))
+        half = len(order) // 2
+        trade(order[:half], order[half : 2 * half])
+    for _ in range(STUBBORN_ROUNDS):
+        stubborn = np.flatnonzero(~traded)
+        willing = np.flatnonzero(traded)
+        size = min(len(stubborn), len(willing))
+        if not size:
+            break
+        trade(rng.permutation(stubborn)[:size], rng.permutation(willing)[:size])
+
+    negatives = canonical(np.column_stack([first, second])[traded], kind)
+    return positives[traded], negatives

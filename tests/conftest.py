@@ -1,0 +1,31 @@
+"""Fixtures that all the tests share."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+from coembed.network import Network, demo_network
+
+
+@pytest.fixture(scope="session")
+def demo() -> Network:
+    """The bundled WordNet network."""
+    return demo_network()
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of benchmark networks; without it the test is skipped, and says so loudly."""
+    named = os.environ.get("COEMBED_DATA")
+    if not named:
+        message = "COEMBED_DATA is not set: tests on real networks are SKIPPED; let it name their folder"
+        warnings.warn(message, stacklevel=1)
+        pytest.skip(message)
+    folder = Path(named)
+    if not folder.is_dir():
+        pytest.fail(f"COEMBED_DATA names {folder}, which is not a folder")
+    return folder
