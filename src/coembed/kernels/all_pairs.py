@@ -1,0 +1,129 @@
+"""Sums over all pairs of rows, without ever holding all pairs.
+
+The softplus sum is the cost of the absent pairs of a Bernoulli relation. Value and gradient of a block
+are made together in the forward pass, so that one block at a time is all the memory it takes. The square
+sum, which a Gaussian relation needs, has a closed form through two small Gram matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+class Block(NamedTuple):
+    """A random block of the matrix of all pairs; `scale` makes its sum an unbiased estimate of the whole."""
+
+    rows: Tensor
+    columns: Tensor
+    scale: float
+
+
+def random_block(n_rows: int, n_columns: int, size: int, same: bool, generator: torch.Generator) -> Block:
+    """At most `size` rows and columns drawn without replacement.
+
+    With `same`, rows and columns are the same items, and the two draws are disjoint: every ordered pair
+    i != j is as likely as any other and the diagonal never occurs.
+    """
+    device = generator.device
+    if same:
+        size = min(size, n_rows // 2)
+        drawn = torch.randperm(n_rows, generator=generator, device=device)
+        return Block(drawn[:size], drawn[size : 2 * size], n_rows * (n_rows - 1) / size**2)
+    rows = torch.randperm(n_rows, generator=generator, device=device)[:size]
+    columns = torch.randperm(n_columns, generator=generator, device=device)[:size]
+    return Block(rows, columns, n_rows * n_columns / (len(rows) * len(columns)))
+
+
+def softplus_sum(
+    left: Tensor,
+    right: Tensor,
+    left_weight: Tensor | None = None,
+    right_weight: Tensor | None = None,
+    block: int = 1024,
+) -> Tensor:
+    """Sum over all (i, j) of weight_i weight_j softplus(<left_i, right_j>), in float64.
+
+    Examples
+    --------
+    >>> float(softplus_sum(torch.zeros(3, 2), torch.zeros(5, 2))) / 15  # log 2
+    0.6931471824645996
+    """
+    total: Tensor = _SoftplusSum.apply(left, right, left_weight, right_weight, block, False)
+    return total
+
+
+def softplus_sum_symmetric(items: Tensor, weight: Tensor | None = None, block: int = 1024) -> Tensor:
+    """As :func:`softplus_sum` of the items with themselves, diagonal included, at half the work."""
+    total: Tensor = _SoftplusSum.apply(items, items, weight, weight, block, True)
+    return total
+
+
+def square_sum(
+    left: Tensor, right: Tensor, left_weight: Tensor | None = None, right_weight: Tensor | None = None
+) -> Tensor:
+    """Sum over all (i, j) of weight_i weight_j <left_i, right_j>^2, from the two Gram matrices.
+
+    Examples
+    --------
+    >>> float(square_sum(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]])))  # 11^2 + 2^2
+    125.0
+    """
+    return (_gram(left, left_weight).double() * _gram(right, right_weight).double()).sum()
+
+
+def _gram(items: Tensor, weight: Tensor | None) -> Tensor:
+    return items.t() @ (items if weight is None else items * weight[:, None])
+
+
+class _SoftplusSum(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        left: Tensor,
+        right: Tensor,
+        left_weight: Tensor | None,
+        right_weight: Tensor | None,
+        block: int,
+        symmetric: bool,
+    ) -> Tensor:
+        total = left.new_zeros((), dtype=torch.float64)
+        to_left, to_right = torch.zeros_like(left), torch.zeros_like(right)
+        to_left_weight, to_right_weight = (
+            None if w is None else torch.zeros_like(w) for w in (left_weight, right_weight)
+        )
+        for start in range(0, len(left), block):
+            rows = slice(start, start + block)
+            for first in range(start if symmetric else 0, len(right), block):
+                columns = slice(first, first + block)
+                # off the diagonal a block of a symmetric sum stands for its mirror image, too
+                times = 2.0 if symmetric and first != start else 1.0
+                logits = left[rows] @ right[columns].t()
+                v = None if left_weight is None else left_weight[rows, None]
+                w = None if right_weight is None else right_weight[columns]
+
+                values = F.softplus(logits)
+                if to_left_weight is not None:
+                    to_left_weight[rows] += times * (values.sum(dim=1) if w is None else values @ w)
+                if v is not None:
+                    values *= v
+                if to_right_weight is not None and w is not None:
+                    to_right_weight[columns] += times * values.sum(dim=0)
+                    values *= w
+                total += times * values.sum(dtype=torch.float64)
+
+                slopes = logits.sigmoid_()
+                slopes = slopes if v is None else slopes.mul_(v)
+                slopes = slopes if w is None else slopes.mul_(w)
+                to_left[rows].add_(slopes @ right[columns], alpha=times)
+                to_right[columns].add_(slopes.t() @ left[rows], alpha=times)
+        ctx.gradients = (to_left, to_right, to_left_weight, to_right_weight)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        scale = gradients[0]
+        return *(None if g is None else g * scale.to(g.dtype) for g in ctx.gradients), None, None

@@ -1,0 +1,121 @@
+"""Inference networks: from the inputs of a type's items to their Gaussians and labels.
+
+The first layers of the Gaussian's and the label's network read the same sparse inputs, so they are one
+product: [H | H'] = F [W0 | W0'].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from coembed.kernels import SparseMatrix
+
+
+class Evidence(NamedTuple):
+    """What the inputs say of each item: [mean | log_std] before the label's own shift, and label logits."""
+
+    output: Tensor
+    label_logits: Tensor | None
+
+
+class Inputs(nn.Module):
+    """A linear layer on the concatenation of matrices that need not be concatenated."""
+
+    def __init__(self, matrices: Sequence[SparseMatrix | Tensor], outputs: Sequence[int]) -> None:
+        super().__init__()
+        self.matrices = list(matrices)
+        self.outputs = list(outputs)
+        fan_in = sum(matrix.shape[1] for matrix in matrices)
+        self.weights = nn.ParameterList(
+            torch.cat([glorot(matrix.shape[1], width, fan_in) for width in outputs], dim=1) for matrix in matrices
+        )
+
+    def forward(self) -> tuple[Tensor, ...]:
+        total = self.matrices[0] @ self.weights[0]
+        for matrix, weight in zip(self.matrices[1:], list(self.weights)[1:], strict=True):
+            total = total + matrix @ weight
+        return total.split(self.outputs, dim=1)
+
+
+class DenseInference(nn.Module):
+    """Two dense layers with tanh; a second pair of layers for the label, if there is one."""
+
+    def __init__(
+        self, matrices: Sequence[SparseMatrix | Tensor], hidden: int, latent: int, n_classes: int = 0
+    ) -> None:
+        super().__init__()
+        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden])
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        self.second = dense_layer(hidden, 2 * latent)
+        self.label = LabelHead(hidden, n_classes) if n_classes else None
+
+    def forward(self) -> Evidence:
+        first, *for_label = self.inputs()
+        output = self.second(torch.tanh(first + self.bias))
+        return Evidence(output, self.label(for_label[0]) if self.label else None)
+
+
+class GraphInference(nn.Module):
+    """Two layers of propagation, Ã tanh(Ã F W0) W1, beside the label's dense layers on F."""
+
+    def __init__(
+        self,
+        matrices: Sequence[SparseMatrix | Tensor],
+        graph: Propagation,
+        hidden: int,
+        latent: int,
+        n_classes: int = 0,
+    ) -> None:
+        super().__init__()
+        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden])
+        self.graph = graph
+        self.second = nn.Parameter(glorot(hidden, 2 * latent))
+        self.label = LabelHead(hidden, n_classes) if n_classes else None
+
+    def forward(self) -> Evidence:
+        first, *for_label = self.inputs()
+        hidden = torch.tanh(self.graph(first))
+        output = self.graph(hidden @ self.second)
+        return Evidence(output, self.label(for_label[0]) if self.label else None)
+
+
+class LabelHead(nn.Module):
+    """The discriminator after its first product: tanh, then one dense layer to the logits."""
+
+    def __init__(self, hidden: int, n_classes: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        self.second = dense_layer(hidden, n_classes)
+
+    def forward(self, first: Tensor) -> Tensor:
+        logits: Tensor = self.second(torch.tanh(first + self.bias))
+        return logits
+
+
+class Propagation:
+    """Ã = D^-1/2 (A + I) D^-1/2, from the one stored A: scale, multiply, scale."""
+
+    def __init__(self, links: SparseMatrix, degrees: Tensor) -> None:
+        self.links = links
+        self.scale = (degrees + 1).rsqrt()[:, None]
+
+    def __call__(self, items: Tensor) -> Tensor:
+        scaled = items * self.scale
+        return (self.links @ scaled + scaled) * self.scale
+
+
+def glorot(n_in: int, n_out: int, fan_in: int | None = None) -> Tensor:
+    """Uniform weights that keep the variance of a layer with `fan_in` inputs in all."""
+    bound = (6 / ((fan_in or n_in) + n_out)) ** 0.5
+    return torch.empty(n_in, n_out).uniform_(-bound, bound)
+
+
+def dense_layer(n_in: int, n_out: int) -> nn.Linear:
+    layer = nn.Linear(n_in, n_out)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,93 @@
+"""The label of an item: observed, or a latent variable with posterior q(y | F)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+LabelMethod = Literal["gumbel", "hard", "exact"]
+
+
+class Choices(NamedTuple):
+    """Labels to decode with: `values` (items, choices, classes), `weights` (items, choices) or None for 1.
+
+    A sample is one choice of weight one; the exact expectation has every class as a choice, weighted by
+    its probability.
+    """
+
+    values: Tensor
+    weights: Tensor | None
+
+
+class LabelVariable:
+    """A partially observed categorical variable, one for each item of a type.
+
+    Parameters
+    ----------
+    observed
+        Class of each item, -1 where it is unknown.
+    prior
+        p(y): `uniform`, or the frequencies among the observed.
+
+    Examples
+    --------
+    >>> label = LabelVariable(np.array([0, -1]), n_classes=2)
+    >>> label.probabilities(torch.zeros(2, 2)).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+
+    def __init__(
+        self,
+        observed: np.ndarray,
+        n_classes: int,
+        prior: Literal["uniform", "frequency"] = "uniform",
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.n_classes = n_classes
+        self.known = torch.as_tensor(observed >= 0, device=device)
+        self.items = self.known.nonzero().squeeze(1)
+        self.classes = torch.as_tensor(observed, device=device)[self.items]
+        self.one_hot = torch.zeros(len(observed), n_classes, device=device, dtype=dtype)
+        self.one_hot[self.items, self.classes] = 1
+        counts = self.one_hot.sum(dim=0)
+        if prior == "frequency":
+            # one imaginary item a class, so that a class without a label stays possible
+            self.log_prior = ((counts + 1) / (counts + 1).sum()).log()
+        else:
+            self.log_prior = torch.full_like(counts, -np.log(n_classes))
+
+    def probabilities(self, logits: Tensor) -> Tensor:
+        """The observed one-hot where there is one, q(y | F) elsewhere."""
+        return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
+
+    def choices(self, logits: Tensor, method: LabelMethod, tau: float, generator: torch.Generator) -> Choices:
+        """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes)."""
+        if method == "exact":
+            every_class = torch.eye(self.n_classes, device=logits.device, dtype=logits.dtype)
+            return Choices(every_class.expand(len(logits), -1, -1), self.probabilities(logits))
+        uniform = torch.rand(logits.shape, generator=generator, device=logits.device, dtype=logits.dtype)
+        gumbel = -(-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log()
+        perturbed = logits.log_softmax(dim=-1) + gumbel
+        if method == "hard":
+            sample = F.one_hot(perturbed.argmax(dim=-1), self.n_classes).to(logits.dtype)
+        else:
+            sample = (perturbed / tau).softmax(dim=-1)
+        return Choices(torch.where(self.known[:, None], self.one_hot, sample)[:, None], None)
+
+    def cost(self, logits: Tensor, entropy_weight: float) -> Tensor:
+        """Label terms of the negative ELBO, by item: -log p(y), or -w_H H(q) - E_q log p(y)."""
+        log_q = logits.log_softmax(dim=-1)
+        observed = -(self.one_hot @ self.log_prior)
+        latent = (log_q.exp() * (entropy_weight * log_q - self.log_prior)).sum(dim=-1)
+        return torch.where(self.known, observed, latent)
+
+    def classification_loss(self, logits: Tensor) -> Tensor:
+        """Mean over the labelled items of -log q(y | F)."""
+        if not len(self.items):
+            return logits.sum() * 0
+        return F.cross_entropy(logits[self.items], self.classes)

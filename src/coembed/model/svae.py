@@ -1,0 +1,283 @@
+"""The semi-supervised variational auto-encoder for heterogeneous data (section 3 of the paper).
+
+Types of items, each with a Gaussian latent z and, if it has classes, a partially observed label y;
+relations between them. All types share C = D + sum of K_t coordinates, D common ones and a block for each
+labelled type: an item's code has y in its type's own block and z in the rest, so that the inner product
+of any two codes is defined. Alone, with a decoder of its own features, a type is Kingma's model M2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coembed.errors import InputError
+from coembed.model.gaussian import Gaussian
+from coembed.model.inference import Evidence, dense_layer, glorot
+from coembed.model.labels import Choices, LabelMethod, LabelVariable
+from coembed.model.relation import Codes, Relation, RelationTerm
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of a type's own, to be decoded from the code by an MLP: p(x | z, y)."""
+
+    matrix: np.ndarray
+    likelihood: Literal["bernoulli", "gaussian"] = "gaussian"
+    hidden: int = 128
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class EntityType:
+    """A type of items.
+
+    `inference(latent, n_classes)` builds its inference network, a module without arguments that gives
+    :class:`Evidence`. `labels` holds the class of each item, -1 where it is unknown.
+    """
+
+    name: str
+    n_items: int
+    inference: Callable[[int, int], nn.Module]
+    n_classes: int = 0
+    labels: np.ndarray | None = None
+    features: Features | None = None
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What the loss weighs and how its expectations are taken; see :class:`coembed.settings.Settings`."""
+
+    alpha: float = 1.0
+    kl_weight: float = 1.0
+    kl_accounting: Literal["joint", "atomic"] = "joint"
+    entropy_weight: float = 1.0
+    label_prior: Literal["uniform", "frequency"] = "uniform"
+    balance: bool = True
+    labels: LabelMethod = "gumbel"
+    tau: float = 0.2
+    all_pairs: Literal["sampled", "exact"] = "sampled"
+    block: int = 1024
+
+
+class Loss(NamedTuple):
+    """The loss and its parts, by name, each as it enters the total."""
+
+    total: Tensor
+    parts: dict[str, Tensor]
+
+
+class Inferred(NamedTuple):
+    """A type's items in one evaluation of the loss: codes to decode, costs of their posterior."""
+
+    codes: Codes
+    kl: Tensor
+    label_cost: Tensor
+    classification: Tensor
+
+
+class SVAE(nn.Module):
+    """The general model; calling it evaluates the loss once, with fresh samples.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from coembed.model.inference import DenseInference
+    >>> friends = sp.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]], dtype=np.float32))
+    >>> people = EntityType(
+    ...     "people", 3, lambda latent, classes: DenseInference([torch.eye(3)], 4, latent, classes),
+    ...     n_classes=2, labels=np.array([0, -1, 1]),
+    ... )
+    >>> model = SVAE([people], [Relation("friends", "people", "people", friends)], dim=2)
+    >>> sorted(model(torch.Generator().manual_seed(0)).parts)
+    ['classification', 'friends', 'kl', 'label']
+    """
+
+    def __init__(
+        self,
+        types: Sequence[EntityType],
+        relations: Sequence[Relation],
+        dim: int = 64,
+        objective: Objective | None = None,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        self.objective = goal = objective or Objective()
+        self.types = {t.name: t for t in types}
+        self.code_size = dim + sum(t.n_classes for t in types)
+        self.block_start: dict[str, int] = {}
+        start = dim
+        for t in types:
+            self.block_start[t.name] = start
+            start += t.n_classes
+
+        self.inference = nn.ModuleDict()
+        self.label_shift = nn.ParameterDict()
+        self.decoders = nn.ModuleDict()
+        self.labels: dict[str, LabelVariable] = {}
+        for t in types:
+            latent = self.latent_size(t.name)
+            self.inference[t.name] = t.inference(latent, t.n_classes)
+            if t.n_classes:
+                self.label_shift[t.name] = nn.Parameter(glorot(t.n_classes, 2 * latent))
+                observed = np.full(t.n_items, -1) if t.labels is None else t.labels
+                self.labels[t.name] = LabelVariable(observed, t.n_classes, goal.label_prior, device, dtype)
+            if t.features is not None:
+                self.decoders[t.name] = FeatureTerm(t.features, self.code_size, device, dtype)
+
+        self.relations = nn.ModuleList()
+        for relation in relations:
+            self._check(relation)
+            self.relations.append(
+                RelationTerm(
+                    relation,
+                    balance=goal.balance,
+                    all_pairs=goal.all_pairs,
+                    block=goal.block,
+                    device=device,
+                    dtype=dtype,
+                )
+            )
+        self.to(device=device, dtype=dtype)
+
+    def latent_size(self, name: str) -> int:
+        """Coordinates of z: all but the block of the type's own label."""
+        return self.code_size - self.types[name].n_classes
+
+    def forward(self, generator: torch.Generator) -> Loss:
+        goal = self.objective
+        inferred = {name: self._infer(name, generator) for name in self.types}
+        parts: dict[str, Tensor] = {}
+        kl: list[Tensor] = []
+        label: list[Tensor] = []
+        for term in self.relations:
+            assert isinstance(term, RelationTerm)
+            relation = term.relation
+            left, right = inferred[relation.source], inferred[relation.target]
+            parts[relation.name] = relation.weight * term(left.codes, right.codes, generator)
+            for name, times in self._shares(relation):
+                share = relation.weight * times / term.n_pairs
+                kl.append(share * goal.kl_weight * inferred[name].kl)
+                label.append(share * inferred[name].label_cost)
+        for name, decoder in self.decoders.items():
+            assert isinstance(decoder, FeatureTerm)
+            share = decoder.weight / self.types[name].n_items
+            parts[f"{name} features"] = decoder.weight * decoder(inferred[name].codes)
+            kl.append(share * goal.kl_weight * inferred[name].kl)
+            label.append(share * inferred[name].label_cost)
+        parts["kl"] = torch.stack(kl).sum()
+        if self.labels:
+            parts["label"] = torch.stack(label).sum()
+            parts["classification"] = goal.alpha * torch.stack(
+                [inferred[name].classification for name in self.labels]
+            ).sum()
+        total = torch.stack([part.double() for part in parts.values()]).sum()
+        return Loss(total, {name: part.detach() for name, part in parts.items()})
+
+    def evidence(self, name: str) -> Evidence:
+        """What the inputs say of a type's items."""
+        found: Evidence = self.inference[name]()
+        return found
+
+    def posterior(self, name: str, evidence: Evidence, labels: Tensor | None) -> Gaussian:
+        """q(z | F, y) with labels (items, ..., classes) that may be soft."""
+        output = evidence.output
+        if labels is not None:
+            shift = labels @ self.label_shift[name]
+            output = (output[:, None] if labels.dim() == 3 else output) + shift
+        return Gaussian.from_output(output)
+
+    def code(self, name: str, latent: Tensor, labels: Tensor | None) -> Tensor:
+        """Put y into the type's own block and z into the rest."""
+        if labels is None:
+            return latent
+        start = self.block_start[name]
+        return torch.cat([latent[..., :start], labels, latent[..., start:]], dim=-1)
+
+    def mean_codes(self, name: str) -> tuple[Tensor, Tensor | None]:
+        """Codes of the means, with observed labels where there are any, and q(y | F)."""
+        evidence = self.evidence(name)
+        if evidence.label_logits is None:
+            return Gaussian.from_output(evidence.output).mean, None
+        labels = self.labels[name].probabilities(evidence.label_logits)
+        mean = self.posterior(name, evidence, labels).mean
+        return self.code(name, mean, labels), evidence.label_logits.softmax(dim=-1)
+
+    def _infer(self, name: str, generator: torch.Generator) -> Inferred:
+        goal = self.objective
+        evidence = self.evidence(name)
+        logits = evidence.label_logits
+        nothing = evidence.output.new_zeros(())
+        chosen: Choices | None = None
+        label_cost = classification = nothing
+        if logits is not None:
+            variable = self.labels[name]
+            chosen = variable.choices(logits, goal.labels, goal.tau, generator)
+            label_cost = variable.cost(logits, goal.entropy_weight).sum()
+            classification = variable.classification_loss(logits)
+        values = None if chosen is None else chosen.values
+        gaussian = self.posterior(name, evidence, values)
+        if values is None:
+            gaussian = Gaussian(gaussian.mean[:, None], gaussian.log_std[:, None])
+        # one noise for all the choices of an item: they are alternatives, not further draws
+        noise = torch.randn(
+            (len(gaussian.mean), 1, gaussian.mean.shape[-1]),
+            generator=generator,
+            device=gaussian.mean.device,
+            dtype=gaussian.mean.dtype,
+        )
+        weights = None if chosen is None else chosen.weights
+        kl = gaussian.kl_to_standard_normal()
+        kl = kl.sum() if weights is None else (kl * weights).sum()
+        codes = Codes(self.code(name, gaussian.sample(noise), values), weights)
+        return Inferred(codes, kl, label_cost, classification)
+
+    def _shares(self, relation: Relation) -> list[tuple[str, float]]:
+        """Which types pay their KL and label cost for a relation, and how many times."""
+        rows, columns = relation.matrix.shape
+        atomic = self.objective.kl_accounting == "atomic"
+        if relation.source == relation.target:
+            return [(relation.source, 2 * (rows - 1) if atomic else 1)]
+        return [(relation.source, columns if atomic else 1), (relation.target, rows if atomic else 1)]
+
+    def _check(self, relation: Relation) -> None:
+        for end, size in zip((relation.source, relation.target), relation.matrix.shape, strict=True):
+            if end not in self.types:
+                raise InputError(f"relation {relation.name!r} names the unknown type {end!r}")
+            if self.types[end].n_items != size:
+                raise InputError(
+                    f"relation {relation.name!r} has {size} {end!r} items, the type has {self.types[end].n_items}"
+                )
+
+
+class FeatureTerm(nn.Module):
+    """-log p(x | z, y) of a type's own features, a mean over its items."""
+
+    def __init__(self, features: Features, code_size: int, device: torch.device | str, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.likelihood = features.likelihood
+        self.weight = features.weight
+        self.target = torch.as_tensor(features.matrix, device=device, dtype=dtype)
+        n_features = features.matrix.shape[1]
+        self.decoder = nn.Sequential(
+            dense_layer(code_size, features.hidden), nn.Tanh(), dense_layer(features.hidden, n_features)
+        )
+        self.log_scale = nn.Parameter(torch.zeros(n_features))
+
+    def forward(self, codes: Codes) -> Tensor:
+        decoded = self.decoder(codes.values)
+        target = self.target[:, None].expand_as(decoded)
+        if self.likelihood == "bernoulli":
+            cost = F.binary_cross_entropy_with_logits(decoded, target, reduction="none")
+        else:
+            error = (target - decoded) * (-self.log_scale).exp()
+            cost = 0.5 * error**2 + self.log_scale + 0.5 * float(np.log(2 * np.pi))
+        cost = cost.sum(dim=-1)
+        return (cost if codes.weights is None else cost * codes.weights).sum() / len(self.target)

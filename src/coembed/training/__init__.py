@@ -1,0 +1,7 @@
+"""Training: the loop, what it watches, and the fit of a network from start to result."""
+
+from coembed.training.fit import fit
+from coembed.training.holdout import Holdout
+from coembed.training.loop import History, Progress, train
+
+__all__ = ["History", "Holdout", "Progress", "fit", "train"]

@@ -1,0 +1,73 @@
+"""What is kept aside during a fit to choose the epoch by: nodes with hidden labels, hidden pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics import roc_auc_score
+
+from coembed.model import SVAE
+from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE
+from coembed.network import UNKNOWN, Network, split_attributes, split_labels, split_links
+from coembed.settings import Settings
+
+Pairs = tuple[np.ndarray, np.ndarray]
+"""Pairs (n, 2) that are present though hidden, and pairs that are absent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Holdout:
+    """Nodes whose known labels, and pairs whose presence, the fit must not learn from."""
+
+    nodes: np.ndarray | None = None
+    links: Pairs | None = None
+    attributes: Pairs | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes is not None and len(self.nodes)) or bool(self.links or self.attributes)
+
+
+def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
+    """Take the shares that the settings name out of the network."""
+    nodes: np.ndarray | None = None
+    held: dict[str, Pairs] = {}
+    if settings.validation and len(network.labelled) > 1:
+        nodes = split_labels(network, 1 - settings.validation, validation=0.0, seed=settings.seed).test
+    if settings.validation_pairs:
+        for name, split_pairs in ((LINKS, split_links), (ATTRIBUTES, split_attributes)):
+            split = split_pairs(network, validation=settings.validation_pairs, test=0.0, seed=settings.seed)
+            if len(split.validation):
+                held[name] = (split.validation, split.validation_negatives)
+                network = split.visible(network)
+    return network, Holdout(nodes, held.get(LINKS), held.get(ATTRIBUTES))
+
+
+def without_labels_of(network: Network, nodes: np.ndarray | None) -> Network:
+    """The network with the labels of some nodes hidden."""
+    if nodes is None or not len(nodes):
+        return network
+    labels = network.labels.copy()
+    labels[nodes] = UNKNOWN
+    return network.with_labels(labels)
+
+
+def validation_figures(model: SVAE, holdout: Holdout, labels: np.ndarray) -> dict[str, float]:
+    """Accuracy on the held-out nodes, AUC of the held-out pairs, from the means."""
+    figures: dict[str, float] = {}
+    codes, probabilities = model.mean_codes(NODE)
+    if holdout.nodes is not None and len(holdout.nodes) and probabilities is not None:
+        predicted = probabilities[torch.as_tensor(holdout.nodes)].argmax(dim=1).cpu().numpy()
+        figures["accuracy"] = float(np.mean(predicted == labels[holdout.nodes]))
+    if holdout.links is not None:
+        figures["link AUC"] = _auc(codes, codes, holdout.links)
+    if holdout.attributes is not None:
+        figures["attribute AUC"] = _auc(codes, model.mean_codes(ATTRIBUTE)[0], holdout.attributes)
+    return figures
+
+
+def _auc(left: torch.Tensor, right: torch.Tensor, pairs: Pairs) -> float:
+    scores = [(left[p[:, 0]] * right[p[:, 1]]).sum(dim=1).cpu().numpy() for p in pairs]
+    truth = np.repeat([1, 0], [len(pairs[0]), len(pairs[1])])
+    return float(roc_auc_score(truth, np.concatenate(scores)))

@@ -1,0 +1,163 @@
+"""The loop: Adam on the loss of any model, until the epochs or the patience end.
+
+It keeps the best state where there is a validation figure to choose by, goes back and slows down when
+the loss is no longer a number, and ends cleanly when it is interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from coembed.model import SVAE
+
+Progress = Callable[[int, int, dict[str, float]], None]
+"""Called after every epoch with its number (from 1), the number of epochs, and the figures so far."""
+
+Validate = Callable[[], dict[str, float]]
+"""Validation figures of the model as it is now, the higher the better."""
+
+SNAPSHOT_EVERY = 10
+MOST_RECOVERIES = 3
+
+
+class Diverged(ArithmeticError):
+    """Training cannot go on: the loss is not a number, again and again."""
+
+
+@dataclass
+class History:
+    """What happened: a list of figures for every name, the chosen epoch, and why it ended."""
+
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    validated_at: list[int] = field(default_factory=list)
+    best_epoch: int = 0
+    stopped: str = "all epochs done"
+    notices: list[str] = field(default_factory=list)
+
+    def add(self, figures: dict[str, float]) -> None:
+        for name, figure in figures.items():
+            self.figures.setdefault(name, []).append(figure)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **self.figures,
+            "validated_at": self.validated_at,
+            "best_epoch": self.best_epoch,
+            "stopped": self.stopped,
+            "notices": self.notices,
+        }
+
+
+def train(
+    model: SVAE,
+    *,
+    epochs: int,
+    learning_rate: float = 0.01,
+    weight_decay: float = 0.0,
+    seed: int = 0,
+    validate: Validate | None = None,
+    validate_every: int = 5,
+    patience: int = 0,
+    progress: Progress | None = None,
+) -> History:
+    """Minimise the model's loss and leave the model in its best (or, without validation, last) state."""
+    device = next(model.parameters()).device
+    generator = torch.Generator(device=device).manual_seed(seed)
+    optimizer = torch.optim.Adam(
+        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=device.type in ("cpu", "cuda")
+    )
+    history = History()
+    keeper = _Keeper(model)
+    latest: dict[str, float] = {}
+    try:
+        for epoch in _epochs(epochs, model, optimizer, generator, history):
+            figures = {name: values[-1] for name, values in history.figures.items()}
+            if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
+                model.eval()
+                with torch.no_grad():
+                    latest = {f"validation {name}": value for name, value in validate().items()}
+                model.train()
+                history.add(latest)
+                history.validated_at.append(epoch)
+                keeper.consider(epoch, sum(latest.values()))
+            history.best_epoch = keeper.epoch if keeper.epoch else epoch
+            if progress is not None:
+                progress(epoch, epochs, figures | latest)
+            if patience and keeper.epoch and epoch - keeper.epoch >= patience:
+                history.stopped = f"no better validation figure for {patience} epochs"
+                break
+    except KeyboardInterrupt:
+        history.stopped = "interrupted"
+    keeper.restore()
+    return history
+
+
+def _epochs(
+    epochs: int,
+    model: SVAE,
+    optimizer: torch.optim.Optimizer,
+    generator: torch.Generator,
+    history: History,
+) -> Iterator[int]:
+    """One step each; on a loss that is not a number, back to the last sound state at half the rate."""
+    sound = _state(model)
+    recoveries = 0
+    for epoch in range(1, epochs + 1):
+        loss = model(generator)
+        optimizer.zero_grad(set_to_none=True)
+        loss.total.backward()
+        if not _finite(loss.total, model):
+            recoveries += 1
+            rate = optimizer.param_groups[0]["lr"]
+            if recoveries > MOST_RECOVERIES:
+                model.load_state_dict(sound)
+                raise Diverged(
+                    f"the loss was not a number in epoch {epoch}, {recoveries} times although the learning rate "
+                    f"fell to {rate:g}; lower learning_rate, alpha or kl_weight, or scale the values of the network"
+                )
+            model.load_state_dict(sound)
+            optimizer.state.clear()
+            for group in optimizer.param_groups:
+                group["lr"] = rate / 2
+            history.notices.append(f"epoch {epoch}: the loss was not a number; went back, learning rate {rate / 2:g}")
+            continue
+        optimizer.step()
+        if epoch % SNAPSHOT_EVERY == 0:
+            sound = _state(model)
+        history.add({"loss": loss.total.item()} | {name: float(part) for name, part in loss.parts.items()})
+        yield epoch
+
+
+def _finite(total: Tensor, model: SVAE) -> bool:
+    """Whether the loss and every gradient are numbers: a step with one that is not would spoil the weights."""
+    if not torch.isfinite(total):
+        return False
+    sums = [p.grad.sum() for p in model.parameters() if p.grad is not None]
+    return bool(torch.isfinite(torch.stack(sums)).all())
+
+
+class _Keeper:
+    """Remembers the state with the highest figure."""
+
+    def __init__(self, model: SVAE) -> None:
+        self.model = model
+        self.figure = float("-inf")
+        self.epoch = 0
+        self.state: dict[str, Tensor] | None = None
+
+    def consider(self, epoch: int, figure: float) -> None:
+        if figure > self.figure:
+            self.figure, self.epoch, self.state = figure, epoch, _state(self.model)
+
+    def restore(self) -> None:
+        if self.state is not None:
+            self.model.load_state_dict(self.state)
+
+
+def _state(model: SVAE) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

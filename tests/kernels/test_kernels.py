@@ -1,0 +1,127 @@
+"""Kernels: gradients by finite differences, blocks against dense, samples against the exact sum."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch.autograd import gradcheck
+
+from coembed.kernels import (
+    ObservedPairs,
+    SparseMatrix,
+    random_block,
+    softplus_sum,
+    softplus_sum_symmetric,
+    square_sum,
+)
+
+
+def rows(n, d=3, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(n, d, generator=generator, dtype=torch.float64).requires_grad_()
+
+
+def weights(n, seed=0):
+    generator = torch.Generator().manual_seed(100 + seed)
+    return torch.rand(n, generator=generator, dtype=torch.float64).requires_grad_()
+
+
+def sparse(n, m, seed=0, density=0.4):
+    return sp.csr_array(sp.random_array((n, m), density=density, rng=np.random.default_rng(seed)))
+
+
+def test_product_is_the_dense_product_with_its_gradient():
+    matrix = sparse(5, 7)
+    kernel = SparseMatrix(matrix, dtype=torch.float64)
+    dense = rows(7)
+    assert torch.allclose(kernel @ dense, torch.as_tensor(matrix.toarray()) @ dense, atol=1e-12)
+    assert gradcheck(lambda d: kernel @ d, dense)
+
+
+def test_symmetric_product_keeps_one_matrix():
+    upper = sparse(6, 6)
+    matrix = sp.csr_array(upper + upper.T)
+    kernel = SparseMatrix(matrix, symmetric=True, dtype=torch.float64)
+    assert kernel.transposed is kernel.csr
+    assert gradcheck(lambda d: kernel @ d, rows(6))
+
+
+def test_empty_rows_and_empty_matrix_multiply():
+    kernel = SparseMatrix(sp.csr_array((4, 3)), dtype=torch.float64)
+    dense = rows(3)
+    product = kernel @ dense
+    product.sum().backward()
+    assert product.abs().sum() == 0
+    assert dense.grad.abs().sum() == 0
+
+
+def test_inner_products_at_observed_pairs():
+    matrix = sparse(6, 5)
+    pairs = ObservedPairs(matrix, dtype=torch.float64)
+    left, right = rows(6), rows(5, seed=1)
+    where = matrix.nonzero()
+    assert torch.allclose(pairs.inner_products(left, right), (left @ right.T)[where], atol=1e-12)
+    assert (pairs.rows.numpy() == where[0]).all()
+    assert (pairs.columns.numpy() == where[1]).all()
+    assert gradcheck(pairs.inner_products, (left, right))
+    assert gradcheck(lambda z: ObservedPairs(sparse(6, 6), dtype=torch.float64).inner_products(z, z), left)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_softplus_sum_in_blocks_is_the_dense_one(block, weighted):
+    left, right = rows(7), rows(5, seed=1)
+    v, w = (weights(7), weights(5, 1)) if weighted else (None, None)
+    dense = F.softplus(left @ right.T)
+    expected = (dense * v[:, None] * w).sum() if weighted else dense.sum()
+    assert abs(softplus_sum(left, right, v, w, block) - expected) < 1e-10
+    inputs = (left, right, v, w) if weighted else (left, right)
+    assert gradcheck(lambda *x: softplus_sum(*x, *[None] * (4 - len(x)), block), inputs)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 100])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_symmetric_softplus_sum_is_the_dense_one(block, weighted):
+    items, w = rows(7), weights(7) if weighted else None
+    dense = F.softplus(items @ items.T)
+    expected = (dense * w[:, None] * w).sum() if weighted else dense.sum()
+    assert abs(softplus_sum_symmetric(items, w, block) - expected) < 1e-10
+    inputs = (items, w) if weighted else (items,)
+    assert gradcheck(lambda x, w=None: softplus_sum_symmetric(x, w, block), inputs)
+
+
+def test_square_sum_needs_no_pairs():
+    left, right, v, w = rows(7), rows(5, seed=1), weights(7), weights(5, 1)
+    assert abs(square_sum(left, right) - ((left @ right.T) ** 2).sum()) < 1e-10
+    assert abs(square_sum(left, right, v, w) - ((left @ right.T) ** 2 * v[:, None] * w).sum()) < 1e-10
+    assert gradcheck(square_sum, (left, right, v, w))
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_mean_of_sampled_sums_is_the_exact_one(same):
+    left = rows(30).detach()
+    right = left if same else rows(20, seed=1).detach()
+    dense = F.softplus(left @ right.T)
+    exact = float(dense.sum() - (dense.diagonal().sum() if same else 0))
+    generator = torch.Generator().manual_seed(0)
+    estimates = []
+    for _ in range(2000):
+        block = random_block(len(left), len(right), 8, same, generator)
+        assert not same or not set(block.rows.tolist()) & set(block.columns.tolist())
+        estimates.append(float(softplus_sum(left[block.rows], right[block.columns])) * block.scale)
+    assert abs(np.mean(estimates) - exact) < 3 * np.std(estimates) / np.sqrt(len(estimates))
+
+
+def test_sampled_gradient_is_unbiased_too():
+    left, right = rows(12), rows(10, seed=1)
+    softplus_sum(left, right).backward()
+    exact, left.grad = left.grad.clone(), None
+    generator = torch.Generator().manual_seed(0)
+    draws = []
+    for _ in range(2000):
+        block = random_block(12, 10, 4, False, generator)
+        estimate = softplus_sum(left[block.rows], right[block.columns]) * block.scale
+        draws.append(torch.autograd.grad(estimate, left)[0])
+    mean, error = torch.stack(draws).mean(0), torch.stack(draws).std(0) / 2000**0.5
+    assert ((mean - exact).abs() < 4 * error).all()
