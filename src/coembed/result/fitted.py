@@ -50,8 +50,8 @@ class Fitted:
         K x 2D: what label k adds to [mean | log std] of a node's z.
     attribute_mean, attribute_std
         M x C with C = D + K.
-    scale
-        Standard deviation of the Gaussian relations by name (``links``, ``attributes``).
+    units
+        The unit of a Gaussian relation's values by name (``links``, ``attributes``): value = unit x inner product.
     weights
         The inference networks, for :meth:`embed`.
     """
@@ -66,7 +66,7 @@ class Fitted:
     label_shift: np.ndarray
     attribute_mean: np.ndarray
     attribute_std: np.ndarray
-    scale: dict[str, float] = field(default_factory=dict)
+    units: dict[str, float] = field(default_factory=dict)
     weights: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -176,7 +176,7 @@ class Fitted:
 
     def _worth(self, moments: Moments, kind: Kind, expected: bool) -> np.ndarray:
         if self.gaussian(kind):
-            return moments.mean
+            return moments.mean * self.units.get(kind, 1.0)
         return expected_probability(moments) if expected else expit(moments.mean)
 
 
