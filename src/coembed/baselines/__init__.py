@@ -1,0 +1,54 @@
+"""Methods to compare with, all behind one small agreement: a problem in, an answer out."""
+
+from __future__ import annotations
+
+from coembed.baselines import classifiers, recommenders
+from coembed.errors import InputError
+from coembed.settings import Task
+from coembed.tasks import scan
+from coembed.tasks.problem import Method
+
+__all__ = ["METHODS", "method"]
+
+_CLASSES: tuple[Task, ...] = ("classification",)
+_PAIRS: tuple[Task, ...] = ("attributes", "links")
+
+METHODS: dict[str, Method] = {
+    each.name: each
+    for each in (
+        Method("scan", (*_CLASSES, *_PAIRS), scan.fit, "nodes and attributes as Gaussians in one space"),
+        Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
+        Method("linear-x", _CLASSES, classifiers.linear_x, "logistic regression on attributes"),
+        Method("linear-ax", _CLASSES, classifiers.linear_ax, "logistic regression on links and attributes"),
+        Method(
+            "linear-smooth",
+            _CLASSES,
+            classifiers.linear_smooth,
+            "logistic regression on attributes up to 2 hops",
+        ),
+        Method("propagation", _CLASSES, classifiers.propagation, "labels spread along links"),
+        Method("popularity", _PAIRS, recommenders.popularity, "frequency of the attribute, sum of degrees"),
+        Method("degree", _PAIRS, recommenders.degree, "product of the counts at both ends"),
+        Method("neighbours", _PAIRS, recommenders.neighbours, "20 nearest nodes vote, or Adamic-Adar"),
+    )
+}
+
+
+def method(name: str, task: Task | None = None) -> Method:
+    """The method of that name, which must be able to do the task.
+
+    Examples
+    --------
+    >>> method("degree").about
+    'product of the counts at both ends'
+    >>> method("degree", "classification")
+    Traceback (most recent call last):
+    coembed.errors.InputError: method degree does not do classification; these do: scan, majority, ...
+    """
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
+    found = METHODS[name]
+    if task is not None and task not in found.tasks:
+        able = [each.name for each in METHODS.values() if task in each.tasks]
+        raise InputError(f"method {name} does not do {task}; these do: {', '.join(able)}")
+    return found

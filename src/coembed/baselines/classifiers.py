@@ -1,0 +1,161 @@
+"""Floors of classification: the commonest class, linear models, and labels spread along the links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+
+from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, unit_rows
+from coembed.errors import InputError
+from coembed.network import Network
+from coembed.tasks.metrics import accuracy
+from coembed.tasks.problem import Answer, Problem
+
+PENALTIES = (1.0, 10.0, 100.0, 1000.0)
+"""Inverse strengths of the L2 penalty, the strongest first, to choose from on the validation nodes."""
+SPREAD, SPREAD_STEPS = 0.9, 50
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Answer):
+    """Class probabilities and nothing else."""
+
+    values: np.ndarray
+
+    def probabilities(self) -> np.ndarray:
+        return self.values
+
+    def arrays(self) -> Mapping[str, np.ndarray]:
+        return {"probabilities": self.values}
+
+
+def majority(problem: Problem) -> Classes:
+    """Every node has the class that is commonest among the labelled.
+
+    Examples
+    --------
+    >>> network = Network.build(np.zeros((4, 4)), labels=[1, 1, 0, -1])
+    >>> majority(Problem("classification", network)).values[3].round(2)
+    array([0.33, 0.67])
+    """
+    return Classes(np.tile(_class_shares(problem.network), (problem.network.n_nodes, 1)))
+
+
+def propagation(problem: Problem) -> Classes:
+    """Labels spread along the links, a tenth of them always coming back to where they are known.
+
+    Y <- 0.9 S Y + 0.1 Y0 with S = D^-1/2 A D^-1/2. A node that nothing reaches has the class shares.
+    """
+    network = problem.network
+    shares = _class_shares(network)
+    known = np.zeros((network.n_nodes, network.n_classes), dtype=np.float32)
+    known[network.labelled, network.labels[network.labelled]] = 1
+    step, spread = degree_scaled(network.links), known
+    for _ in range(SPREAD_STEPS):
+        spread = SPREAD * (step @ spread) + (1 - SPREAD) * known
+    mass = spread.sum(axis=1, keepdims=True)
+    return Classes(np.where(mass > 0, spread / np.where(mass > 0, mass, 1), shares))
+
+
+def linear_x(problem: Problem) -> Classes:
+    """Logistic regression on the node's own attributes, rare ones weighing more."""
+    network = problem.network
+    return _linear(problem, Hops(idf_rows(network.attributes), network.links, hops=0))
+
+
+def linear_ax(problem: Problem) -> Classes:
+    """Logistic regression on the node's links and attributes side by side."""
+    network = problem.network
+    own = [unit_rows(degree_scaled(network.links)), idf_rows(network.attributes)]
+    return _linear(problem, Hops(sp.hstack(own, format="csr"), network.links, hops=0))
+
+
+def linear_smooth(problem: Problem) -> Classes:
+    """Logistic regression on the attributes of the node, of its neighbours, and of theirs."""
+    network = problem.network
+    return _linear(problem, Hops(idf_rows(network.attributes), mean_of_neighbours(network.links), hops=2))
+
+
+@dataclass(frozen=True, eq=False)
+class Hops:
+    """The features F, PF, P(PF) ... side by side, without ever writing the smoothed ones down.
+
+    A linear model needs them at the labelled nodes alone, which are few rows, and elsewhere only times its
+    weights, where P(P(F w)) is a product from the right.
+    """
+
+    features: sp.csr_array
+    step: sp.csr_array
+    hops: int
+
+    def rows(self, nodes: np.ndarray) -> list[sp.csr_array]:
+        """One block of features for every number of hops, at the given nodes."""
+        blocks = [self.features[nodes]]
+        walk = self.step[nodes]
+        for _ in range(self.hops):
+            blocks.append(sp.csr_array(walk @ self.features))
+            walk = walk @ self.step
+        return blocks
+
+    def times(self, weights: list[np.ndarray]) -> np.ndarray:
+        """All nodes' features times the weights of every block."""
+        total = self.features @ weights[-1]
+        for block in reversed(weights[:-1]):
+            total = self.step @ total + self.features @ block
+        return total
+
+
+def _linear(problem: Problem, hops: Hops) -> Classes:
+    network = problem.network
+    _class_shares(network)  # refuses a network without labels
+    labelled, labels = network.labelled, network.labels
+    blocks = hops.rows(labelled)
+    # averages are shorter than what they average: bring all blocks to one length, by the labelled rows only
+    scales = [np.sqrt(max(len(labelled), 1) / max(float(block.power(2).sum()), 1e-12)) for block in blocks]
+    rows = sp.hstack([block * scale for block, scale in zip(blocks, scales, strict=True)], format="csr")
+    if len(np.unique(labels[labelled])) == 1:
+        return majority(problem)
+
+    penalty = _choose_penalty(rows, labels[labelled], np.isin(labelled, problem.validation))
+    model = _logistic(penalty).fit(rows, labels[labelled])
+    weights, bias = _both_classes(model)
+    by_block = np.split(weights, len(blocks), axis=1)
+    logits = hops.times([part.T * scale for part, scale in zip(by_block, scales, strict=True)]) + bias
+    values = np.zeros((network.n_nodes, network.n_classes))
+    values[:, model.classes_] = softmax(logits, axis=1)
+    return Classes(values)
+
+
+def _choose_penalty(rows: sp.csr_array, labels: np.ndarray, kept: np.ndarray) -> float:
+    """The penalty that does best on the nodes kept for it; a middle one if there are none."""
+    if not kept.any() or len(np.unique(labels[~kept])) < 2:
+        return PENALTIES[1]
+    right = [
+        accuracy(labels[kept], _logistic(penalty).fit(rows[~kept], labels[~kept]).predict(rows[kept]))
+        for penalty in PENALTIES
+    ]
+    return PENALTIES[int(np.argmax(right))]
+
+
+def _logistic(penalty: float) -> LogisticRegression:
+    return LogisticRegression(C=penalty, max_iter=500)
+
+
+def _both_classes(model: LogisticRegression) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and bias of every class; of two classes scikit-learn keeps those of the second only."""
+    if len(model.classes_) > 2:
+        return model.coef_, model.intercept_
+    zero = np.zeros_like(model.coef_)
+    return np.vstack([zero, model.coef_]), np.append(0.0, model.intercept_)
+
+
+def _class_shares(network: Network) -> np.ndarray:
+    if not len(network.labelled):
+        raise InputError(f"{network.name} shows no labels to learn from; give a larger share of them")
+    counts = np.bincount(network.labels[network.labelled], minlength=network.n_classes)
+    return counts / counts.sum()

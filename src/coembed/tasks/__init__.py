@@ -1,0 +1,18 @@
+"""Tasks: what can be asked of a method, how its answers are judged, and the evaluation around both."""
+
+from coembed.tasks.evaluation import evaluate
+from coembed.tasks.problem import Answer, Method, Pairs, Problem
+from coembed.tasks.trial import Splits, Trial, draw_splits, published_trial, strict_trial
+
+__all__ = [
+    "Answer",
+    "Method",
+    "Pairs",
+    "Problem",
+    "Splits",
+    "Trial",
+    "draw_splits",
+    "evaluate",
+    "published_trial",
+    "strict_trial",
+]
