@@ -10,6 +10,8 @@ from coembed.network.data import Network
 from coembed.result import Fitted
 from coembed.settings import preset_settings
 
+UNITS = {"links": 1.7, "attributes": 0.4}
+
 
 def random_network(rng: np.random.Generator, nodes=40, attributes=15, classes=3, weighted=False) -> Network:
     upper = np.triu(rng.random((nodes, nodes)) < 0.12, 1)
@@ -55,6 +57,8 @@ def random_fitted(
     a, x = network.links.toarray().astype(float), network.attributes.toarray().astype(float)
     if likelihood == "bernoulli":
         a, x = (a > 0).astype(float), (x > 0).astype(float)
+    else:
+        a, x = a / UNITS["links"], x / UNITS["attributes"]
     loops = a + np.eye(n)
     half = np.diag(loops.sum(1) ** -0.5)
     smooth = half @ loops @ half
@@ -82,9 +86,7 @@ def random_fitted(
         label_shift=label_shift,
         attribute_mean=attributes[:, : dim + k].astype(np.float32),
         attribute_std=np.exp(np.clip(attributes[:, dim + k :], -10, 3)).astype(np.float32),
-        scale={"links": 1.0, "attributes": 1.0}
-        if likelihood == "bernoulli"
-        else {"links": 0.7, "attributes": 0.4},
+        units={} if likelihood == "bernoulli" else UNITS,
         weights=weights,
     )
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
-from coembed.network.data import UNKNOWN, Network
+from coembed.network.data import Network
+from coembed.result.codes import Codes, with_labels
 from coembed.result.scores import (
     CHUNK,
-    Codes,
     Moments,
     aligned_moments,
     crossed_moments,
@@ -21,12 +21,11 @@ from coembed.result.scores import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from coembed.result.answers import Item, ItemKind, Match
+    from coembed.result.foldin import Embedded, Trained
+    from coembed.result.layout import Layout
 
 Kind = Literal["links", "attributes"]
-Item = str | int
-LOG_STD_RANGE = (-10.0, 3.0)
-"""Where the logarithm of a standard deviation is kept, here and in training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,8 @@ class Fitted:
     attribute_mean, attribute_std
         M x C with C = D + K.
     units
-        The unit of a Gaussian relation's values by name (``links``, ``attributes``): value = unit x inner product.
+        The unit of a Gaussian relation's values by name (``links``, ``attributes``):
+        value = unit x inner product; 1 where it is missing.
     weights
         The inference networks, for :meth:`embed`.
     """
@@ -128,6 +128,65 @@ class Fitted:
         """The likeliest class of every node, by name; labelled nodes are predicted too."""
         return self.network.class_names[self.predict_proba().argmax(axis=1)]
 
+    # Questions, answered best first; items are given by name or position
+
+    def complete_attributes(self, node: Item, k: int = 10, *, known: bool = False) -> list[Match]:
+        """The attributes likeliest to be the node's own, without those that it already has unless `known`.
+
+        The score is the expected probability (under the balance of the training, see ``settings``), or the
+        expected value of a Gaussian relation.
+        """
+        from coembed.result.queries import best_pairs
+
+        return best_pairs(self, node, "attributes", k, known)
+
+    def suggest_links(self, node: Item, k: int = 10, *, known: bool = False) -> list[Match]:
+        """The nodes likeliest to be linked to the node, without those that already are unless `known`."""
+        from coembed.result.queries import best_pairs
+
+        return best_pairs(self, node, "links", k, known)
+
+    def profile(self, node: Item, k: int = 10) -> list[Match]:
+        """What a node is about: the attributes nearest to it (cosine)."""
+        from coembed.result.queries import nearest
+
+        return nearest(self, node, "node", "attribute", k)
+
+    def nodes_about(self, attribute: Item, k: int = 10) -> list[Match]:
+        """Who stands for an attribute: the nodes nearest to it (cosine)."""
+        from coembed.result.queries import nearest
+
+        return nearest(self, attribute, "attribute", "node", k)
+
+    def similar(self, item: Item, k: int = 10, kind: ItemKind | None = None) -> list[Match]:
+        """The items most like this one among those of its kind (cosine); a position alone means a node."""
+        from coembed.result.queries import same_kind
+
+        return same_kind(self, item, kind, k)
+
+    def embed(self, network: Network) -> Embedded:
+        """Place nodes and attributes that the fit has not seen, without training; known ones stay put.
+
+        A new node is placed by its links to known nodes and to other new ones and by the known attributes it
+        has, a new attribute by the known nodes that have it. Items are recognised by name.
+        """
+        from coembed.result.foldin import embed
+
+        return embed(self, network)
+
+    def map2d(self, method: str = "auto", seed: int = 0) -> Layout:
+        """All nodes and attributes on a plane: ``pca``, ``tsne``, or ``auto`` (t-SNE if installed)."""
+        from coembed.result.layout import make_layout
+
+        return make_layout(self, method, seed)
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The hidden layer at the training nodes, which new nodes lean on."""
+        from coembed.result.foldin import trained_layers
+
+        return trained_layers(self)
+
     # Scores of pairs
 
     def score_links(self, pairs: np.ndarray, *, expected: bool = True) -> np.ndarray:
@@ -178,34 +237,3 @@ class Fitted:
         if self.gaussian(kind):
             return moments.mean * self.units.get(kind, 1.0)
         return expected_probability(moments) if expected else expit(moments.mean)
-
-
-def with_labels(z: Codes, probabilities: np.ndarray, label_shift: np.ndarray, labels: np.ndarray) -> Codes:
-    """Codes [z ; y]: what is observed replaces what was predicted, in y and in what y does to z.
-
-    Examples
-    --------
-    A node predicted as a fair coin and observed as class 0, one predicted and not observed:
-
-    >>> z = Codes(np.zeros((2, 1)), np.ones((2, 1)))
-    >>> label_shift = np.array([[4.0, 0.0], [0.0, 0.0]])
-    >>> codes = with_labels(z, np.full((2, 2), 0.5), label_shift, np.array([0, UNKNOWN]))
-    >>> codes.mean
-    array([[2. , 1. , 0. ],
-           [0. , 0.5, 0.5]])
-    >>> codes.std
-    array([[1. , 0. , 0. ],
-           [1. , 0.5, 0.5]])
-    """
-    dim = z.mean.shape[1]
-    observed = np.flatnonzero(labels != UNKNOWN)
-    label = probabilities.copy()
-    label[observed] = 0
-    label[observed, labels[observed]] = 1
-    label_std = np.sqrt(label * (1 - label))
-
-    shift = (label[observed] - probabilities[observed]) @ label_shift
-    mean, std = z.mean.copy(), z.std.copy()
-    mean[observed] += shift[:, :dim]
-    std[observed] = np.clip(std[observed] * np.exp(shift[:, dim:]), *np.exp(LOG_STD_RANGE))
-    return Codes(np.hstack([mean, label]), np.hstack([std, label_std]))

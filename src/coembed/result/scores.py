@@ -15,21 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from coembed.result.codes import Codes
+
 CHUNK = 65_536
 """Pairs gathered at a time: bounds the memory whatever the number of pairs."""
 
 _POINTS, _POINT_WEIGHTS = np.polynomial.hermite_e.hermegauss(41)
 _POINT_WEIGHTS = _POINT_WEIGHTS / _POINT_WEIGHTS.sum()
-
-
-class Codes(NamedTuple):
-    """Diagonal Gaussians, one row an item."""
-
-    mean: np.ndarray
-    std: np.ndarray
-
-    def take(self, rows: np.ndarray) -> Codes:
-        return Codes(self.mean[rows], self.std[rows])
 
 
 class Moments(NamedTuple):

@@ -1,0 +1,107 @@
+"""The questions: rank all items of a kind for one item, and say how sure each line of the answer is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.network.data import UNKNOWN
+from coembed.result.answers import Item, ItemKind, Match, kind_of, position
+from coembed.result.codes import Codes
+from coembed.result.scores import aligned_moments, cosine_std, cosines, probability_std
+
+if TYPE_CHECKING:
+    from coembed.result.fitted import Fitted, Kind
+
+
+def best_pairs(fitted: Fitted, node: Item, relation: Kind, k: int, known: bool) -> list[Match]:
+    """The best scores of a node in a relation; pairs that the network already holds only if `known`."""
+    row = position(fitted.network, node, "node")
+    scores = fitted.score_rows(np.array([row]), relation)[0]
+    held = _row_of(fitted, relation, row)
+    out = [] if known else [held]
+    if relation == "links":
+        out.append(np.array([row]))
+    best = top(scores, k, np.concatenate(out) if out else np.empty(0, dtype=np.int64))
+    moments = aligned_moments(fitted.nodes.take(np.full(len(best), row)), fitted.others(relation).take(best))
+    if fitted.gaussian(relation):
+        std = fitted.units.get(relation, 1.0) * np.sqrt(moments.variance)
+    else:
+        std = probability_std(moments)
+    kind: ItemKind = "node" if relation == "links" else "attribute"
+    return _matches(fitted, kind, best, scores[best], std, held)
+
+
+def nearest(fitted: Fitted, item: Item, kind: ItemKind, other_kind: ItemKind, k: int) -> list[Match]:
+    """The items of `other_kind` whose codes point most nearly the same way (cosine)."""
+    row = position(fitted.network, item, kind)
+    from_codes, to_codes = _codes(fitted, kind), _codes(fitted, other_kind)
+    here = from_codes.take(np.array([row]))
+    scores = cosines(here, to_codes)[0]
+    best = top(scores, k, np.array([row] if kind == other_kind else [], dtype=np.int64))
+    std = cosine_std(from_codes.take(np.full(len(best), row)), to_codes.take(best))
+    return _matches(fitted, other_kind, best, scores[best], std, _held(fitted, kind, other_kind, row))
+
+
+def same_kind(fitted: Fitted, item: Item, kind: ItemKind | None, k: int) -> list[Match]:
+    """The items most like this one, among those of its kind."""
+    kind = kind_of(fitted.network, item, kind)
+    return nearest(fitted, item, kind, kind, k)
+
+
+def top(scores: np.ndarray, k: int, without: np.ndarray) -> np.ndarray:
+    """Positions of the k largest scores, best first, ties in order of position.
+
+    Examples
+    --------
+    >>> top(np.array([0.1, 0.9, 0.5, 0.5]), 2, without=np.array([1]))
+    array([2, 3])
+    """
+    if k < 1:
+        raise InputError(f"k must be at least 1, got {k}")
+    allowed = np.ones(len(scores), dtype=bool)
+    allowed[without] = False
+    candidates = np.flatnonzero(allowed)
+    if k < len(candidates):
+        # everything at least as good as the k-th, so that a tie at the border is settled by position too
+        border = np.partition(scores[candidates], len(candidates) - k)[len(candidates) - k]
+        candidates = candidates[scores[candidates] >= border]
+    return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def _codes(fitted: Fitted, kind: ItemKind) -> Codes:
+    return fitted.nodes if kind == "node" else fitted.attributes
+
+
+def _row_of(fitted: Fitted, relation: Kind, row: int) -> np.ndarray:
+    matrix = fitted.network.links if relation == "links" else fitted.network.attributes
+    return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+
+
+def _held(fitted: Fitted, kind: ItemKind, other_kind: ItemKind, row: int) -> np.ndarray:
+    """The items of `other_kind` that the network joins to this one."""
+    if kind == "node":
+        return _row_of(fitted, "links" if other_kind == "node" else "attributes", row)
+    if other_kind == "attribute":
+        return np.empty(0, dtype=np.int64)
+    matrix = fitted.network.attributes
+    return np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
+
+
+def _matches(
+    fitted: Fitted, kind: ItemKind, items: np.ndarray, scores: np.ndarray, std: np.ndarray, held: np.ndarray
+) -> list[Match]:
+    network = fitted.network
+    names = network.node_names if kind == "node" else network.attribute_names
+    known = np.isin(items, held)
+    labels: list[str | None] = [None] * len(items)
+    if kind == "node" and network.n_classes:
+        observed = network.labels[items]
+        classes = np.where(observed != UNKNOWN, observed, fitted.probabilities[items].argmax(axis=1))
+        labels = [str(name) for name in network.class_names[classes]]
+    return [
+        Match(str(names[i]), kind, float(score), float(spread), bool(was), label)
+        for i, score, spread, was, label in zip(items, scores, std, known, labels, strict=True)
+    ]
