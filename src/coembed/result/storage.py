@@ -23,7 +23,6 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from coembed.errors import InputError
-from coembed.network.atomic import replacing_file
 from coembed.network.data import Network
 from coembed.result.fitted import Fitted
 from coembed.result.texts import pack_texts, unpack_texts
@@ -31,7 +30,7 @@ from coembed.result.texts import pack_texts, unpack_texts
 FORMAT, VERSION = "coembed model", 1
 RECORD = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{8}\.safetensors")
-_HALF_NAME = re.compile(r"\.arrays-[0-9]+\.tmp")
+_HALF_NAME = re.compile(r"\.(arrays|record)-[0-9]+\.tmp")
 _OWN = ("node_mean", "node_std", "probabilities", "label_shift", "attribute_mean", "attribute_std")
 _NAMES = ("node_names", "attribute_names", "class_names")
 _MATRICES = ("links", "attributes")
@@ -60,9 +59,7 @@ def save(fitted: Fitted, folder: str | os.PathLike[str]) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
         name = _write_arrays(place, _to_arrays(fitted))
-        with replacing_file(place / RECORD) as sibling:
-            sibling.write_text(json.dumps(_to_record(fitted, name), indent=1) + "\n", encoding="utf-8")
-            _flush(sibling)
+        _write_record(place, _to_record(fitted, name))
     except BaseException as error:
         if fresh and not (place / RECORD).exists():
             _remove_arrays(place, keep=None)
@@ -230,6 +227,16 @@ def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
     finally:
         sibling.unlink(missing_ok=True)
     return name
+
+
+def _write_record(place: Path, record: dict[str, Any]) -> None:
+    sibling = place / f".record-{os.getpid()}.tmp"
+    try:
+        sibling.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        _flush(sibling)
+        os.replace(sibling, place / RECORD)
+    finally:
+        sibling.unlink(missing_ok=True)
 
 
 def _remove_arrays(place: Path, keep: str | None) -> None:
