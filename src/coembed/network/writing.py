@@ -3,11 +3,100 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, get_args
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from coembed.errors import InputError
+from coembed.network.atomic import replacing_folder
 from coembed.network.data import Network
 from coembed.network.npz import write_npz
+from coembed.network.pairs import entries
+
+Format = Literal["npz", "csv", "parquet"]
+ROLES = ("edges", "attributes", "labels", "names")
+OWN_NAMES = frozenset(f"{role}.{ending}" for role in ROLES for ending in ("csv", "parquet"))
 
 
 def write(network: Network, path: str | Path, format: str | None = None) -> None:
-    """Write a network; nothing half-written is left behind."""
-    write_npz(network, Path(path))
+    """Write a network; nothing half-written is left behind.
+
+    Parameters
+    ----------
+    path
+        A file for ``npz``; a folder for ``csv`` and ``parquet``, made if it is not there. A folder with other
+        files in it is left alone.
+    format
+        ``npz``, ``csv`` or ``parquet``; None: by the ending of `path`, and a folder of csv if there is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from coembed.network import demo_network, read
+    >>> folder = Path(tempfile.mkdtemp()) / "wordnet"
+    >>> write(demo_network(), folder)
+    >>> sorted(file.name for file in folder.iterdir())
+    ['attributes.csv', 'edges.csv', 'labels.csv', 'names.csv']
+    >>> read(folder).n_links
+    3682
+    """
+    path = Path(path)
+    if format is None:
+        format = path.suffix.lower().removeprefix(".") or "csv"
+    if format not in get_args(Format):
+        raise InputError(
+            f"{path}: there is no format {format!r} to write; use a name ending in .npz, .parquet or .csv, "
+            "or a folder without ending"
+        )
+    if format == "npz":
+        write_npz(network, path)
+        return
+    tables = as_tables(network)
+    if format == "csv":
+        _check_names(network)
+    with replacing_folder(path, OWN_NAMES) as folder:
+        for role, table in tables.items():
+            file = folder / f"{role}.{format}"
+            if format == "csv":
+                pa_csv.write_csv(table, file)
+            else:
+                pq.write_table(table, file)
+
+
+def as_tables(network: Network) -> dict[str, pa.Table]:
+    """Links once each, attribute entries, known labels; and all names in order, so that nothing is lost."""
+    nodes, attributes, classes = (
+        pa.array(names, type=pa.string())
+        for names in (network.node_names, network.attribute_names, network.class_names)
+    )
+    links = entries(network.links)
+    once = links[:, 0] < links[:, 1]
+    owned = entries(network.attributes)
+    labelled = network.labelled
+    edge_table = {"source": nodes.take(links[once, 0]), "target": nodes.take(links[once, 1])}
+    if network.weighted_links:
+        edge_table["weight"] = pa.array(network.links.data[once])
+    attribute_table = {"node": nodes.take(owned[:, 0]), "attribute": attributes.take(owned[:, 1])}
+    if network.real_attributes:
+        attribute_table["value"] = pa.array(network.attributes.data)
+    kinds = np.repeat(["node", "attribute", "class"], [len(nodes), len(attributes), len(classes)])
+    return {
+        "edges": pa.table(edge_table),
+        "attributes": pa.table(attribute_table),
+        "labels": pa.table({"node": nodes.take(labelled), "label": classes.take(network.labels[labelled])}),
+        "names": pa.table({"kind": kinds, "name": pa.concat_arrays([nodes, attributes, classes])}),
+    }
+
+
+def _check_names(network: Network) -> None:
+    """Text cannot tell every name apart: refuse rather than change one silently."""
+    for names in (network.node_names, network.attribute_names, network.class_names):
+        for name in names:
+            if name != name.strip() or not name or "\n" in name or "\r" in name:
+                raise InputError(
+                    f"{network.name}: the name {name[:40]!r} is empty, or has outer blanks or a line end, "
+                    "which csv would lose; write .npz or parquet instead"
+                )

@@ -1,0 +1,138 @@
+"""A table as it lies in a file, text or Parquet: columns, perhaps a header, and where each row is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from coembed.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Columns of one file.
+
+    Attributes
+    ----------
+    header
+        Names of the columns in lower case, as written in `titles`; None when the file has no header.
+    place
+        Says where row r is, for messages: ``"edges.csv, line 7"``.
+    """
+
+    path: Path
+    titles: tuple[str, ...] | None
+    columns: tuple[pa.ChunkedArray, ...]
+    place: Callable[[int], str]
+
+    @property
+    def header(self) -> tuple[str, ...] | None:
+        return None if self.titles is None else tuple(title.strip().lower() for title in self.titles)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+    def text(self, column: int) -> pa.ChunkedArray:
+        """A column as strings without outer blanks; what is missing becomes empty."""
+        values = self.columns[column]
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        try:
+            values = values.cast(pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"{self.path}: column {self.title(column)} holds {values.type}; give text or numbers"
+            ) from None
+        return pc.utf8_trim_whitespace(values.fill_null(""))
+
+    def ids(self, column: int, what: str) -> pa.ChunkedArray:
+        """A column of names, none of them empty."""
+        names = self.text(column)
+        empty = pc.equal(names, "")
+        if pc.any(empty).as_py():
+            raise InputError(
+                f"{self.place(_first(empty))}: the {what} is empty; give a name or remove the row"
+            )
+        return names
+
+    def numbers(self, column: int, what: str) -> np.ndarray:
+        """A column of finite numbers, none missing."""
+        values, present = self.numbers_or_gaps(column, what)
+        if not present.all():
+            row = int(np.argmin(present))
+            raise InputError(f"{self.place(row)}: the {what} is empty; give a number or remove the row")
+        return values
+
+    def numbers_or_gaps(self, column: int, what: str) -> tuple[np.ndarray, np.ndarray]:
+        """A column of finite numbers, and which of them are there."""
+        numbers = _as_numbers(self.columns[column])
+        if numbers is None:
+            text = self.text(column)
+            present = pc.not_equal(text, "")
+            row = _first(pc.and_(present, pc.invert(_readable(text))))
+            raise InputError(
+                f"{self.place(row)}: the {what} {text[row].as_py()[:40]!r} is not a number; "
+                "give a number such as 1 or 0.5"
+            )
+        values, present = numbers
+        bad = present & ~np.isfinite(values)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"{self.place(row)}: the {what} is {values[row]}, not a finite number; remove or replace it"
+            )
+        return values, present
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether every cell is a number (NaN and infinity included) or empty, and not all are empty."""
+        numbers = _as_numbers(self.columns[column])
+        return numbers is not None and bool(numbers[1].any())
+
+    def title(self, column: int) -> str:
+        """What to call a column in messages."""
+        return str(column + 1) if self.titles is None else f"{self.titles[column]!r}"
+
+
+def read_parquet(path: Path) -> Sheet:
+    """Read a Parquet file; its columns always have names."""
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path} is not a whole Parquet file ({error}); fetch or write it again") from None
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return Sheet(
+        path=path,
+        titles=tuple(kept),
+        columns=tuple(table.column(name) for name in kept),
+        place=lambda row: f"{path}, row {row + 1}",
+    )
+
+
+def _as_numbers(values: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Values (0 where there is none) and presence; None if some cell is not a number."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = pc.utf8_trim_whitespace(values)
+        values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
+    try:
+        numbers = values.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    present = np.asarray(numbers.is_valid(), dtype=bool)
+    return np.asarray(numbers.fill_null(0.0), dtype=np.float64), present
+
+
+def _readable(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.match_substring_regex(text, r"^(?i)[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)$")
+
+
+def _first(mask: pa.ChunkedArray) -> int:
+    return max(pc.index(mask, True).as_py(), 0)
