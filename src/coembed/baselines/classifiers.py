@@ -118,8 +118,8 @@ def _linear(problem: Problem, hops: Hops) -> Classes:
     # averages are shorter than what they average: bring all blocks to one length, by the labelled rows only
     scales = [np.sqrt(max(len(labelled), 1) / max(float(block.power(2).sum()), 1e-12)) for block in blocks]
     rows = sp.hstack([block * scale for block, scale in zip(blocks, scales, strict=True)], format="csr")
-    if len(np.unique(labels[labelled])) == 1:
-        return majority(problem)
+    if rows.nnz == 0 or len(np.unique(labels[labelled])) == 1:
+        return majority(problem)  # nothing to tell nodes apart by, or nothing to tell apart
 
     penalty = _choose_penalty(rows, labels[labelled], np.isin(labelled, problem.validation))
     model = _logistic(penalty).fit(rows, labels[labelled])

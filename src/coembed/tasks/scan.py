@@ -76,20 +76,26 @@ class DrawnAnswer(ScanAnswer):
 def fit(problem: Problem) -> ScanAnswer:
     """Train on what may be seen; what is kept for validation chooses the epoch if the settings say so."""
     settings = settings_of(problem)
-    by_nodes = settings.validation > 0 and len(problem.validation) > 0
-    by_pairs = settings.validation_pairs > 0 and problem.pairs is not None
-    holdout = None
-    if by_nodes or by_pairs:
-        pairs = problem.pairs if by_pairs else None
-        holdout = Holdout(
-            nodes=problem.validation if by_nodes else np.empty(0, dtype=np.int64),
-            links=pairs if problem.task == "links" else None,
-            attributes=pairs if problem.task == "attributes" else None,
-        )
     fitted = train(
-        problem.network, settings, preset=problem.preset, holdout=holdout, progress=problem.progress
+        problem.network,
+        settings,
+        preset=problem.preset,
+        holdout=_holdout(problem, settings),
+        progress=problem.progress,
     )
     return ScanAnswer(fitted, "links" if problem.task == "links" else "attributes")
+
+
+def _holdout(problem: Problem, settings: Settings) -> Holdout | None:
+    """What the task itself keeps for validation, in place of the share that the settings name."""
+    if problem.task == "classification":
+        chosen_by_nodes = settings.validation > 0 and len(problem.validation) > 0
+        return Holdout(nodes=problem.validation) if chosen_by_nodes else None
+    if settings.validation_pairs == 0 or problem.pairs is None:
+        return None
+    if problem.task == "links":
+        return Holdout(links=problem.pairs)
+    return Holdout(attributes=problem.pairs)
 
 
 def settings_of(problem: Problem) -> Settings:

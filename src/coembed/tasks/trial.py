@@ -94,16 +94,15 @@ def strict_trial(network: Network, splits: Splits, inputs: Inputs = "full", part
         method does not see them, and the test part stays untouched.
     """
     seen = _labels_seen(network, splits.labels, part)
-    if inputs == "masked":
-        seen = hide(seen, MASKED, splits.seed)
     if splits.pairs is not None:
-        # of the relation in question its own split decides what is hidden
-        asked = splits.pairs.visible(network)
-        seen = (
-            seen.with_matrices(links=asked.links)
-            if splits.task == "links"
-            else seen.with_matrices(attributes=asked.attributes)
-        )
+        seen = splits.pairs.visible(seen)
+    if inputs == "masked":
+        # drawn from what is left, so that not even the number of hidden pairs can steer it
+        masked = hide(seen, MASKED, splits.seed)
+        # the relation in question has lost its share already
+        links = None if splits.task == "links" else masked.links
+        attributes = None if splits.task == "attributes" else masked.attributes
+        seen = seen.with_matrices(links, attributes)
     problem = Problem(splits.task, seen, seed=splits.seed)
     nodes = getattr(splits.labels, part) if splits.labels else no_nodes()
     if part == "test" and splits.labels is not None:
