@@ -59,6 +59,8 @@ def read_planetoid(folder: Path, name: str) -> Network:
 
     source, target = _graph(part("graph"))
     n_nodes = 1 + int(max(array.max(initial=-1) for array in (*places, source, target)))
+    if n_nodes > 1000 + 10 * (len(places[0]) + len(places[1])):  # no room is made for a stray number
+        raise InputError(f"{part('graph')}: node {n_nodes - 1} is far beyond the rest; fetch it again")
     order = np.concatenate(places)
     labels = np.full(n_nodes, UNKNOWN)
     labels[order] = np.concatenate(

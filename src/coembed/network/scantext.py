@@ -109,6 +109,8 @@ def _pairs(path: Path, part: str, said: list[str]) -> tuple[np.ndarray, tuple[in
     if part == "edge" and len(pairs) not in (listed, 2 * listed):
         said.append(f"{path.name}: announces {listed} edges, lists {len(pairs)}")
     sizes = [limit if limit is not None else int(pairs[:, i].max()) + 1 for i, limit in enumerate(limits)]
+    if max(sizes) > 1_000_000 + 100 * len(pairs):  # no room is made for a stray number
+        raise InputError(f"{path}: {max(sizes)} items in {len(pairs)} lines; number them from 0")
     return pairs, (max(sizes), max(sizes)) if part == "edge" else (sizes[0], sizes[1])
 
 

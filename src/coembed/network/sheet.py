@@ -40,7 +40,7 @@ class Sheet:
         return len(self.columns[0]) if self.columns else 0
 
     def text(self, column: int) -> pa.ChunkedArray:
-        """A column as strings without outer blanks; what is missing becomes empty."""
+        """A column as strings; what is missing becomes empty."""
         values = self.columns[column]
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
@@ -50,7 +50,7 @@ class Sheet:
             raise InputError(
                 f"{self.path}: column {self.title(column)} holds {values.type}; give text or numbers"
             ) from None
-        return pc.utf8_trim_whitespace(values.fill_null(""))
+        return values.fill_null("")
 
     def ids(self, column: int, what: str) -> pa.ChunkedArray:
         """A column of names, none of them empty."""

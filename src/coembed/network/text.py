@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from coembed.errors import InputError
@@ -85,7 +86,7 @@ def read_text(path: Path, has_header: bool | None = None, skipped: int | None = 
     return Sheet(
         path=path,
         titles=tuple(first) if has_header else None,
-        columns=tuple(body.columns),
+        columns=tuple(pc.utf8_trim_whitespace(column) for column in body.columns),
         place=lambda row: f"{path}, line {_line_of_row(path, layout, row + int(bool(has_header)))}",
     )
 

@@ -55,8 +55,7 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
         write_npz(network, path)
         return
     tables = as_tables(network)
-    if format == "csv":
-        _check_names(network)
+    _check_names(network, format)
     with replacing_folder(path, OWN_NAMES) as folder:
         for role, table in tables.items():
             file = folder / f"{role}.{format}"
@@ -91,12 +90,12 @@ def as_tables(network: Network) -> dict[str, pa.Table]:
     }
 
 
-def _check_names(network: Network) -> None:
-    """Text cannot tell every name apart: refuse rather than change one silently."""
+def _check_names(network: Network, format: str) -> None:
+    """Tables cannot hold every name (text: no outer blanks, no line ends): refuse, rather than change one."""
     for names in (network.node_names, network.attribute_names, network.class_names):
         for name in names:
-            if name != name.strip() or not name or "\n" in name or "\r" in name:
+            if not name or (format == "csv" and (name != name.strip() or "\n" in name or "\r" in name)):
                 raise InputError(
-                    f"{network.name}: the name {name[:40]!r} is empty, or has outer blanks or a line end, "
-                    "which csv would lose; write .npz or parquet instead"
+                    f"{network.name}: {format} would lose the name {name[:40]!r} "
+                    "(empty, or with outer blanks or a line end); write .npz instead"
                 )

@@ -1,0 +1,248 @@
+"""Splits hide what they ask for, from everything."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coembed.errors import InputError
+from coembed.network import (
+    UNKNOWN,
+    Network,
+    hide,
+    published_masks,
+    split_attributes,
+    split_labels,
+    split_links,
+)
+
+SPLITS = [("links", split_links), ("attributes", split_attributes)]
+ARRAYS = (
+    "validation",
+    "test",
+    "validation_negatives",
+    "test_negatives",
+    "test_matched_positives",
+    "test_matched",
+)
+
+
+def codes(pairs, width):
+    return pairs[:, 0] * width + pairs[:, 1]
+
+
+def values_at(matrix, pairs):
+    return np.asarray(matrix[pairs[:, 0], pairs[:, 1]]).ravel()
+
+
+def assert_canonical(matrix):
+    again = sp.csr_array(matrix.toarray())
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(matrix, part), getattr(again, part))
+
+
+def test_label_split_is_a_partition_of_the_labelled(demo):
+    network = demo.with_labels(np.where(np.arange(demo.n_nodes) % 3, demo.labels, UNKNOWN))
+    split = split_labels(network, labels=0.25, validation=0.4, seed=3)
+    parts = [split.train, split.validation, split.test]
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), network.labelled)
+    given = len(split.train) + len(split.validation)
+    assert given == round(0.25 * len(network.labelled))
+    assert len(split.validation) == round(0.4 * given)
+
+
+def test_visible_labels_are_the_given_ones_and_no_others(demo):
+    split = split_labels(demo, seed=1)
+    visible = split.visible(demo)
+    given = np.concatenate([split.train, split.validation])
+    np.testing.assert_array_equal(visible.labels[given], demo.labels[given])
+    assert (visible.labels[split.test] == UNKNOWN).all()
+    assert visible.n_classes == demo.n_classes
+
+
+def test_values_of_labels_have_no_say_in_their_split(demo):
+    flipped = demo.with_labels((demo.labels + 1) % demo.n_classes)
+    for part in ("train", "validation", "test"):
+        np.testing.assert_array_equal(
+            getattr(split_labels(demo, seed=5), part), getattr(split_labels(flipped, seed=5), part)
+        )
+
+
+def test_label_split_is_uniform_over_nodes(demo):
+    times = np.zeros(demo.n_nodes)
+    for seed in range(200):
+        split = split_labels(demo, labels=0.5, seed=seed)
+        times[np.concatenate([split.train, split.validation])] += 1
+    # binomial(200, 1/2): standard deviation 7.07, of the class means far smaller
+    assert abs(times.mean() - 100) < 1
+    for k in range(demo.n_classes):
+        assert abs(times[demo.labels == k].mean() - 100) < 5
+
+
+@pytest.mark.parametrize(("kind", "split"), SPLITS)
+def test_pair_split_hides_its_pairs_in_both_directions(demo, kind, split):
+    made = split(demo, validation=0.05, test=0.1, seed=2)
+    visible = made.visible(demo)
+    full, left = getattr(demo, kind), getattr(visible, kind)
+    hidden = np.concatenate([made.validation, made.test])
+    assert (values_at(full, hidden) != 0).all()
+    assert (values_at(left, hidden) == 0).all()
+    each = 2 if kind == "links" else 1
+    assert left.nnz == full.nnz - each * len(hidden)
+    if kind == "links":
+        assert (values_at(left, hidden[:, ::-1]) == 0).all()
+        assert (left != left.T).nnz == 0
+    total = full.nnz // each
+    assert (len(made.validation), len(made.test)) == (round(0.05 * total), round(0.1 * total))
+    other = "attributes" if kind == "links" else "links"
+    assert getattr(visible, other) is getattr(demo, other)
+    assert_canonical(left)
+
+
+@pytest.mark.parametrize(("kind", "split"), SPLITS)
+def test_negatives_are_absent_distinct_and_canonical(demo, kind, split):
+    made = split(demo, seed=4)
+    full = getattr(demo, kind)
+    for name in ARRAYS:
+        pairs = getattr(made, name)
+        assert pairs.dtype == np.int64
+        assert pairs.shape == (len(pairs), 2)
+        if kind == "links":
+            assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert len(made.validation_negatives) == len(made.validation)
+    assert len(made.test_negatives) == len(made.test)
+    uniform = np.concatenate([made.validation_negatives, made.test_negatives])
+    for pairs in (uniform, made.test_matched):
+        assert (values_at(full, pairs) == 0).all()
+        assert len(np.unique(codes(pairs, full.shape[1]))) == len(pairs)
+
+
+@pytest.mark.parametrize(("kind", "split"), SPLITS)
+def test_matched_negatives_have_exactly_the_popularity_of_the_positives(demo, kind, split):
+    made = split(demo, seed=0)
+    assert len(made.test_matched) == len(made.test_matched_positives) == len(made.test) - made.unmatched
+    assert made.unmatched < 0.02 * len(made.test)
+    sides = [slice(None)] if kind == "links" else [0, 1]
+    for side in sides:
+        positive = np.bincount(made.test_matched_positives[:, side].ravel(), minlength=demo.n_nodes)
+        negative = np.bincount(made.test_matched[:, side].ravel(), minlength=demo.n_nodes)
+        np.testing.assert_array_equal(positive, negative)
+
+
+def test_an_attribute_that_everybody_owns_is_left_unmatched():
+    rng = np.random.default_rng(0)
+    attributes = (rng.random((200, 30)) < 0.2).astype(float)
+    attributes[:, 7] = 1
+    network = Network.build(np.zeros((200, 200)), attributes)
+    made = split_attributes(network, test=0.3, seed=0)
+    owned = int((made.test[:, 1] == 7).sum())
+    assert owned > 0
+    assert made.unmatched >= owned
+    assert not (made.test_matched_positives[:, 1] == 7).any()
+    assert not (made.test_negatives[:, 1] == 7).any()
+
+
+def test_uniform_negatives_are_uniform():
+    links = np.zeros((6, 6))
+    links[0, 1] = links[1, 0] = links[2, 3] = links[3, 2] = 1
+    network = Network.build(links)
+    counts = np.zeros((6, 6))
+    for seed in range(2000):
+        negative = split_links(network, validation=0.0, test=0.5, seed=seed).test_negatives
+        counts[negative[:, 0], negative[:, 1]] += 1
+    absent = counts[np.triu_indices(6, 1)]
+    absent = absent[absent > 0]
+    assert len(absent) == 13
+    assert (abs(absent - 2000 / 13) < 4 * np.sqrt(2000 / 13)).all()
+
+
+@pytest.mark.parametrize(("kind", "split"), SPLITS)
+def test_visible_does_not_depend_on_anything_asked(demo, kind, split):
+    """Flip every hidden entry and every negative: the visible network stays bit-equal."""
+    made = split(demo, seed=6)
+    full = getattr(demo, kind).tolil()
+    for pairs, value in (
+        (made.validation, 0),
+        (made.test, 0),
+        (made.validation_negatives, 9),
+        (made.test_negatives, 9),
+        (made.test_matched, 9),
+    ):
+        full[pairs[:, 0], pairs[:, 1]] = value
+        if kind == "links":
+            full[pairs[:, 1], pairs[:, 0]] = value
+    flipped = sp.csr_array(full, dtype=np.float32)
+    flipped.eliminate_zeros()
+    flipped.sort_indices()
+    before = getattr(made.visible(demo), kind)
+    after = getattr(made.visible(demo.with_matrices(**{kind: flipped})), kind)
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(before, part), getattr(after, part))
+
+
+@pytest.mark.parametrize("split", [split_links, split_attributes])
+def test_the_seed_decides(demo, split):
+    first, again, other = split(demo, seed=1), split(demo, seed=1), split(demo, seed=2)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    assert not np.array_equal(first.test, other.test)
+
+
+def test_hide_takes_the_share_of_both_and_keeps_links_symmetric(demo):
+    hidden = hide(demo, 0.15, seed=0)
+    assert hidden.n_links == demo.n_links - round(0.15 * demo.n_links)
+    assert hidden.attributes.nnz == demo.attributes.nnz - round(0.15 * demo.attributes.nnz)
+    assert (hidden.links != hidden.links.T).nnz == 0
+    assert_canonical(hidden.links)
+    assert hide(demo, 0.0).links.nnz == demo.links.nnz
+
+
+def test_published_masks_leak_most_test_links_but_no_attribute(demo):
+    visible, links, attributes = published_masks(demo, seed=0)
+    leaked = values_at(visible.links, links.test)
+    assert 0.75 < leaked.mean() < 0.95
+    assert (values_at(visible.attributes, attributes.test) == 0).all()
+    assert (visible.links != visible.links.T).nnz == 0
+    assert set(np.unique(visible.links.data)) == {1}
+    assert len(links.test) == int(0.10 * demo.links.nnz)
+    assert (values_at(demo.links, links.test_negatives) == 0).all()
+    # an entry is visible unless both directions were hidden
+    hidden = np.concatenate([links.validation, links.test])
+    both = np.isin(codes(hidden, demo.n_nodes), codes(hidden[:, ::-1], demo.n_nodes)).sum()
+    assert visible.links.nnz == demo.links.nnz - both
+
+
+def test_networks_that_cannot_be_split_are_explained():
+    full = Network.build(1 - np.eye(4), np.ones((4, 3)), [0, 1, 0, 1])
+    with pytest.raises(InputError, match="absent"):
+        split_links(full, test=0.5)
+    with pytest.raises(InputError, match="absent"):
+        split_attributes(full, test=0.5)
+    with pytest.raises(InputError, match="too few"):
+        split_links(Network.build([[0, 1], [1, 0]]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: split_labels(n, labels=1.5),
+        lambda n: split_labels(n, validation=-0.1),
+        lambda n: split_links(n, test=1.0),
+        lambda n: hide(n, float("nan")),
+        lambda n: split_labels(n, seed=-1),
+    ],
+)
+def test_senseless_shares_and_seeds_are_refused(demo, call):
+    with pytest.raises(InputError, match="must be"):
+        call(demo)
+
+
+def test_a_split_is_not_applied_to_a_network_of_other_size(demo, odd):
+    with pytest.raises(InputError, match="was made for"):
+        split_labels(demo).visible(odd)
+    with pytest.raises(InputError, match="was made for"):
+        split_links(demo).visible(odd)
+
+
+def test_a_network_without_labels_gives_an_empty_label_split():
+    split = split_labels(Network.build([[0, 1], [1, 0]]))
+    assert len(split.train) == len(split.test) == 0
