@@ -106,6 +106,13 @@ class _Call:
         raise pickle.UnpicklingError("a function has no state to set")
 
 
+def _no_bytes(*arguments: Any) -> bytes:
+    """``bytes()`` is how an empty array is written; with a number it would fill the memory."""
+    if arguments:
+        raise pickle.UnpicklingError("bytes are made of nothing only")
+    return b""
+
+
 _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "dtype"): _Number,
     ("numpy", "ndarray"): _Array,
@@ -117,6 +124,8 @@ _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("collections", "defaultdict"): _Call(_empty_dict),
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
+    ("__builtin__", "bytes"): _Call(_no_bytes),
+    ("builtins", "bytes"): _Call(_no_bytes),
     ("__builtin__", "int"): int,
     ("builtins", "int"): int,
     ("__builtin__", "object"): _Call(_empty_dict),

@@ -107,34 +107,33 @@ def wide_entries(sheet: Sheet) -> tuple[Entries, pa.ChunkedArray]:
     """
     nodes = sheet.ids(0, "node")
     titles = sheet.titles or tuple(f"attribute{i - 1}" for i in range(len(sheet.columns)))
-    lefts, rights, values, names = [], [], [], []
+    owners, rights, values, names = [], [], [np.empty(0)], []
     for column in range(1, len(sheet.columns)):
         title = titles[column].strip() or f"attribute{column - 1}"
-        if sheet.is_numeric(column):
-            numbers, _ = sheet.numbers_or_gaps(column, f"value of {title!r}")
+        found = sheet.numbers_or_gaps(column, f"value of {title!r}")
+        if found is not None:
+            numbers, _ = found
             rows = np.flatnonzero(numbers)
             names.append(title)
             rights.append(pa.repeat(pa.scalar(title, pa.large_string()), len(rows)))
             values.append(numbers[rows])
         else:
-            cells = sheet.text(column)
+            cells = sheet.text(column).combine_chunks()
             rows = np.flatnonzero(np.asarray(pc.not_equal(cells, ""), dtype=bool))
-            joined = pc.binary_join_element_wise(
-                pa.scalar(title, pa.large_string()),
-                cells.take(pa.array(rows)),
-                pa.scalar("=", pa.large_string()),
+            categories = pc.binary_join_element_wise(
+                pa.scalar(title, pa.large_string()), cells.take(rows), pa.scalar("=", pa.large_string())
             )
-            joined = joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
-            names.extend(joined.unique().to_pylist())
-            rights.append(joined)
+            names.extend(categories.unique().to_pylist())
+            rights.append(categories)
             values.append(np.ones(len(rows)))
-        lefts.append(nodes.take(pa.array(rows)))
+        owners.append(rows)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{sheet.path}: two columns are called {twice!r}; give each attribute its own name")
-    left = pa.chunked_array([chunk for part in lefts for chunk in part.chunks], type=pa.large_string())
     entries = Entries(
-        left, pa.chunked_array(rights, type=pa.large_string()), np.concatenate(values or [np.empty(0)])
+        nodes.take(np.concatenate(owners)) if owners else nodes.slice(0, 0),
+        pa.chunked_array(rights, type=pa.large_string()),
+        np.concatenate(values),
     )
     return entries, pa.chunked_array([pa.array(names, type=pa.large_string())])
 

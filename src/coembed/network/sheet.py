@@ -64,24 +64,26 @@ class Sheet:
 
     def numbers(self, column: int, what: str) -> np.ndarray:
         """A column of finite numbers, none missing."""
-        values, present = self.numbers_or_gaps(column, what)
+        found = self.numbers_or_gaps(column, what)
+        if found is None:
+            text = self.text(column)
+            row = _first(pc.and_(pc.not_equal(text, ""), pc.invert(_readable(text))))
+            raise InputError(
+                f"{self.place(row)}: the {what} {text[row].as_py()[:40]!r} is not a number; "
+                "give a number such as 1 or 0.5"
+            )
+        values, present = found
         if not present.all():
             row = int(np.argmin(present))
             raise InputError(f"{self.place(row)}: the {what} is empty; give a number or remove the row")
         return values
 
-    def numbers_or_gaps(self, column: int, what: str) -> tuple[np.ndarray, np.ndarray]:
-        """A column of finite numbers, and which of them are there."""
-        numbers = _as_numbers(self.columns[column])
-        if numbers is None:
-            text = self.text(column)
-            present = pc.not_equal(text, "")
-            row = _first(pc.and_(present, pc.invert(_readable(text))))
-            raise InputError(
-                f"{self.place(row)}: the {what} {text[row].as_py()[:40]!r} is not a number; "
-                "give a number such as 1 or 0.5"
-            )
-        values, present = numbers
+    def numbers_or_gaps(self, column: int, what: str) -> tuple[np.ndarray, np.ndarray] | None:
+        """Finite numbers (0 where there is none) and which are there; None for a column of other text."""
+        found = _as_numbers(self.columns[column])
+        if found is None:
+            return None
+        values, present = found
         bad = present & ~np.isfinite(values)
         if bad.any():
             row = int(np.argmax(bad))
@@ -116,11 +118,10 @@ def read_parquet(path: Path) -> Sheet:
 
 
 def _as_numbers(values: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Values (0 where there is none) and presence; None if some cell is not a number."""
+    """Values, NaN and infinity included (0 where there is none), and presence; None for other text."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        values = pc.utf8_trim_whitespace(values)
         values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
     try:
         numbers = values.cast(pa.float64())
