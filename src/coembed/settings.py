@@ -34,6 +34,8 @@ class Settings:
     """Coordinates of a node's Gaussian (D); an attribute has D + K, a pair meets in all of them."""
     hidden: int = 128
     """Width of the hidden layer of the three inference networks."""
+    dropout: float = 0.0
+    """Share of the discriminator's hidden units that are left out at random in every epoch."""
     links: Likelihood = "bernoulli"
     """`bernoulli`: a link is there or not; `gaussian`: its weight is explained."""
     attributes: Likelihood = "bernoulli"
@@ -122,11 +124,13 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "precision": ("float32", "float64"),
 }
 _TYPES: dict[str, type] = {
-    field.name: {"int": int, "float": float, "bool": bool}.get(str(field.type), str) for field in fields(Settings)
+    field.name: {"int": int, "float": float, "bool": bool}.get(str(field.type), str)
+    for field in fields(Settings)
 }
 _RANGES: dict[str, tuple[float, float]] = {
     "dim": (1, 4096),
     "hidden": (1, 65536),
+    "dropout": (0, 0.99),
     "alpha": (0, 1e9),
     "beta": (0, 1),
     "kl_weight": (0, 1e9),

@@ -45,13 +45,18 @@ class DenseInference(nn.Module):
     """Two dense layers with tanh; a second pair of layers for the label, if there is one."""
 
     def __init__(
-        self, matrices: Sequence[SparseMatrix | Tensor], hidden: int, latent: int, n_classes: int = 0
+        self,
+        matrices: Sequence[SparseMatrix | Tensor],
+        hidden: int,
+        latent: int,
+        n_classes: int = 0,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden])
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, 2 * latent)
-        self.label = LabelHead(hidden, n_classes) if n_classes else None
+        self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
     def forward(self) -> Evidence:
         first, *for_label = self.inputs()
@@ -69,12 +74,13 @@ class GraphInference(nn.Module):
         hidden: int,
         latent: int,
         n_classes: int = 0,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden])
         self.graph = graph
         self.second = nn.Parameter(glorot(hidden, 2 * latent))
-        self.label = LabelHead(hidden, n_classes) if n_classes else None
+        self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
     def forward(self) -> Evidence:
         first, *for_label = self.inputs()
@@ -86,13 +92,14 @@ class GraphInference(nn.Module):
 class LabelHead(nn.Module):
     """The discriminator after its first product: tanh, then one dense layer to the logits."""
 
-    def __init__(self, hidden: int, n_classes: int) -> None:
+    def __init__(self, hidden: int, n_classes: int, dropout: float = 0.0) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, n_classes)
 
     def forward(self, first: Tensor) -> Tensor:
-        logits: Tensor = self.second(torch.tanh(first + self.bias))
+        logits: Tensor = self.second(self.dropout(torch.tanh(first + self.bias)))
         return logits
 
 

@@ -45,7 +45,7 @@ def scan(network: Network, settings: Settings, device: torch.device | str = "cpu
 
     def node_inference(latent: int, n_classes: int) -> nn.Module:
         graph = Propagation(adjacency, degrees)
-        return GraphInference([adjacency, has], graph, settings.hidden, latent, n_classes)
+        return GraphInference([adjacency, has], graph, settings.hidden, latent, n_classes, settings.dropout)
 
     def attribute_inference(latent: int, n_classes: int) -> nn.Module:
         return DenseInference([owners], settings.hidden, latent, n_classes)
