@@ -9,7 +9,7 @@ from coembed.network import published_masks, read, split_attributes, split_links
 
 pytestmark = pytest.mark.slow
 
-# nodes, links, attributes, entries, classes, isolated nodes, nodes without attributes, components, inside a class
+# nodes, links, attributes, entries, classes, isolated, without attributes, components, share inside a class
 FIGURES = {
     "pubmed": (19717, 44324, 500, 988031, 3, 0, 0, 1, 0.80),
     "blogcatalog": (5196, 171743, 8189, 369435, 6, 0, 0, 1, 0.40),
@@ -62,12 +62,24 @@ def test_written_equals_read(real_data, tmp_path, assert_same, name, format):
     assert_same(read(tmp_path / "net"), network)
 
 
+def unavoidable(network, split):
+    """Test pairs that no method can match: more of an attribute than there are nodes without it.
+
+    BlogCatalog has three attributes owned by 95 to 100 % of the nodes: 1,226 of its 36,944 test pairs.
+    """
+    if split.kind == "links":
+        return 0
+    owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)
+    asked = np.bincount(split.test[:, 1], minlength=network.n_attributes)
+    return int(np.maximum(asked - (network.n_nodes - owners), 0).sum())
+
+
 @pytest.mark.parametrize("name", ["blogcatalog", "flickr", "pubmed"])
 def test_splits_match_nearly_every_pair(real_data, name):
     network = read(real_data / f"{name}.npz")
     for split in (split_links, split_attributes):
         made = split(network, seed=0)
-        assert made.unmatched < 0.02 * len(made.test)
+        assert made.unmatched < unavoidable(network, made) + 0.002 * len(made.test)
         visible = made.visible(network)
         left = getattr(visible, made.kind)
         assert left[made.test[:, 0], made.test[:, 1]].sum() == 0
