@@ -47,6 +47,13 @@ def test_names_of_networks(demo, tmp_path):
     assert demo_network().name == "wordnet-demo"
 
 
+def test_links_alone_say_what_lies_beside_them(demo, tmp_path):
+    write(demo, tmp_path / "net")
+    network = read(tmp_path / "net" / "edges.csv")
+    assert network.n_attributes == 0
+    assert any("attributes.csv, labels.csv beside edges.csv not read" in notice for notice in network.notices)
+
+
 def test_other_files_of_a_folder_are_left_alone(demo, tmp_path, assert_same):
     write(demo, tmp_path / "net")
     (tmp_path / "net" / "README.md").write_text("hello")

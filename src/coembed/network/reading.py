@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from coembed.errors import InputError
@@ -80,7 +81,12 @@ def _read_file(path: Path) -> Network:
     if format == "scan":
         return read_scan_text(siblings(path))
     stem = path.name.split(".")[0]
-    return read_tables({"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem)
+    network = read_tables({"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem)
+    beside = sorted(p.name for p in path.parent.iterdir() if role_of_name(path) and _is_other_table(p))
+    if beside:
+        notice = f"{', '.join(beside)} beside {path.name} not read: give the folder to have all"
+        network = replace(network, notices=(*network.notices, notice))
+    return network
 
 
 def _read_folder(folder: Path) -> Network:
@@ -155,6 +161,10 @@ def _is_table_name(path: Path) -> bool:
     if endings and endings[-1] in PACKED_ENDINGS:
         endings.pop()
     return not endings or endings[-1] in TABLE_ENDINGS
+
+
+def _is_other_table(path: Path) -> bool:
+    return path.is_file() and _is_table_name(path) and role_of_name(path) in ("attributes", "labels")
 
 
 def _folder_name(folder: Path) -> str:

@@ -20,8 +20,8 @@ class Sheet:
 
     Attributes
     ----------
-    header
-        Names of the columns in lower case, as written in `titles`; None when the file has no header.
+    titles
+        Names of the columns as written; None when the file has no header. `header` has them in lower case.
     place
         Says where row r is, for messages: ``"edges.csv, line 7"``.
     """
