@@ -43,8 +43,7 @@ def draw_map(
     from matplotlib.figure import Figure
 
     target = Path(path)
-    if target.suffix.lower().lstrip(".") not in FORMATS:
-        raise InputError(f"{target} must end in .png, .svg or .pdf")
+    check_picture(target)
     figure = Figure(figsize=(12, 9), dpi=150, facecolor=PAPER)
     FigureCanvasAgg(figure)  # measures the names, whatever the format
     axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
@@ -62,6 +61,12 @@ def draw_map(
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
         figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
     return target
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name of no known format; asked before the work, so that none is done in vain."""
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        raise InputError(f"{path} must end in .png, .svg or .pdf")
 
 
 def _draw_attributes(axes: Any, layout: Layout) -> None:

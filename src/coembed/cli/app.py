@@ -1,0 +1,48 @@
+"""The commands, gathered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from coembed.cli import data, demo, evaluate, files, query, train
+from coembed.version import __version__
+
+app = typer.Typer(
+    name="coembed",
+    help="Nodes and attributes of a network as Gaussians in one space, and the missing labels.",
+    epilog="Start with: coembed demo",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+START, ASK, FILES = "Start here", "Ask a model", "Files"
+
+app.command(rich_help_panel=START)(demo.demo)
+app.command(rich_help_panel=START)(train.train)
+app.command(rich_help_panel=START)(evaluate.evaluate)
+for question in (query.predict, query.complete, query.links, query.profile, query.similar):
+    app.command(rich_help_panel=ASK)(question)
+app.command("map", rich_help_panel=ASK)(files.draw)
+app.command(rich_help_panel=FILES)(data.info)
+app.command(rich_help_panel=FILES)(data.convert)
+app.command(rich_help_panel=FILES)(files.embed)
+app.command(rich_help_panel=FILES)(files.export)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"coembed {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,78 @@
+"""Commands on networks: what is in it, and the same in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from coembed.cli.options import Json, NetworkPaths
+from coembed.console import print_json, print_rows, say
+
+
+def info(network: NetworkPaths, json: Json = False) -> None:
+    """What is in a network: sizes, gaps, ranges, classes.
+
+    **Examples**
+
+    `coembed info my-network/`
+
+    `coembed info edges.csv attributes.csv labels.csv --json`
+    """
+    from coembed.network import read, summary
+
+    figures = summary(read(*network))
+    if json:
+        print_json(figures)
+        return
+    sizes, notices = figures.pop("class_sizes"), figures.pop("notices")
+    rows: list[tuple[str, str]] = [
+        (key.replace("_", " "), _readable(value)) for key, value in figures.items() if value is not None
+    ]
+    rows += [(f"class {name}", f"{size:,} nodes") for name, size in sizes.items()]
+    print_rows(("figure", "value"), rows)
+    for notice in notices:
+        say(f"note: {notice}", "yellow")
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A network.", show_default=False)],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A file.npz, or a folder for tables.", show_default=False)
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help="`npz`, `csv` or `parquet`; by default what the name of OUT says."),
+    ] = None,
+) -> None:
+    """Write a network in another format.
+
+    **Examples**
+
+    `coembed convert BlogCatalog.mat blogcatalog.npz`
+
+    `coembed convert cora.edge cora/ --format parquet`
+    """
+    from coembed.network import read, write
+
+    network = read(source)
+    write(network, target, format)
+    for notice in network.notices:
+        say(f"note: {notice}", "yellow")
+    say(
+        f"wrote {target}: {network.n_nodes:,} nodes, {network.n_links:,} links, "
+        f"{network.n_attributes:,} attributes"
+    )
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return " to ".join(f"{each:g}" for each in value)
+    return str(value)

@@ -1,0 +1,89 @@
+"""The command that fits a model."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
+from coembed.console import TrainingProgress, figures_text, print_json, say
+from coembed.errors import InputError
+
+if TYPE_CHECKING:
+    from coembed.result import Fitted
+
+
+def train(
+    network: NetworkPaths,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="MODEL", help="Folder for the model.", show_default=False),
+    ],
+    task: Annotated[
+        str, typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`.")
+    ] = "classification",
+    preset: Preset = "paper",
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Of everything random.", show_default=False)
+    ] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Passes.", show_default=False)] = None,
+    dim: Annotated[
+        int | None, typer.Option("--dim", help="Coordinates of a node.", show_default=False)
+    ] = None,
+    changes: Changes = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a model to a network and save it. Ctrl-C saves what was learnt so far.
+
+    **Examples**
+
+    `coembed train my-network/ -o model`
+
+    `coembed train blogcatalog.npz -o model --task attributes --set beta=0.2 --seed 1`
+    """
+    from coembed.network import read
+    from coembed.result import save
+    from coembed.settings import preset_settings
+
+    if output.is_file():
+        raise InputError(f"{output} is a file; give the name of a folder for the model")
+    settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
+    direct = {"seed": seed, "epochs": epochs, "dim": dim}
+    settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
+    data = read(*network)
+    if not quiet:
+        for notice in data.notices:
+            say(f"note: {notice}", "yellow")
+
+    from coembed.training import fit
+
+    start = time.perf_counter()
+    with TrainingProgress(f"training on {data.name}", quiet) as progress:
+        fitted = fit(data, settings, preset=preset, progress=progress)
+    seconds = time.perf_counter() - start
+    save(fitted, output)
+    if json:
+        print_json({"model": str(output), "seconds": round(seconds, 3), **training_report(fitted)})
+    elif not quiet:
+        report = training_report(fitted)
+        say(
+            f"{report['epochs']} epochs in {seconds:.1f} s ({report['stopped']}); "
+            f"{figures_text(report['figures'])}"
+        )
+        say(f"wrote {output}; next: coembed predict {output}, coembed map {output} -o map.png", "green")
+
+
+def training_report(fitted: Fitted) -> dict[str, Any]:
+    """How the fit went: epochs, why it ended, and the last of every figure."""
+    lists = {name: values for name, values in fitted.history.items() if isinstance(values, list) and values}
+    figures = {name: values[-1] for name, values in lists.items() if isinstance(values[-1], float)}
+    return {
+        "epochs": len(lists.get("loss", [])),
+        "best_epoch": fitted.history.get("best_epoch"),
+        "stopped": fitted.history.get("stopped"),
+        "figures": figures,
+    }

@@ -1,0 +1,159 @@
+"""What people see: data on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+LOSS_PARTS = ("links", "attributes", "kl", "label", "classification")
+
+
+def to_stdout() -> Console:
+    return Console(highlight=False)
+
+
+def to_stderr() -> Console:
+    return Console(stderr=True, highlight=False)
+
+
+def say(message: str, style: str = "") -> None:
+    """A remark for the person at the terminal."""
+    to_stderr().print(Text(message, style=style), soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_rows(headings: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
+    """A table for a terminal; tab-separated lines, nothing cut, for a pipe or a file."""
+    if sys.stdout.isatty():
+        table = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        for place, heading in enumerate(headings):
+            table.add_column(heading, style="bold" if place == 0 else "", header_style="dim", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(_text(value)) for value in row))
+        to_stdout().print(table)
+        return
+    print("\t".join(headings))
+    for row in rows:
+        print("\t".join(" ".join(_text(value).split()) for value in row))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def bar(share: float, width: int = 24) -> str:
+    """A bar of block characters, in eighths.
+
+    Examples
+    --------
+    >>> bar(0.5, width=4), bar(0.3, width=2)
+    ('██  ', '▋ ')
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)
+
+
+class TrainingProgress:
+    """A bar with the parts of the loss, the validation figures and the time left, as ``fit`` calls it.
+
+    Where standard error is no terminal it is a line every tenth of the way.
+
+    Examples
+    --------
+    >>> with TrainingProgress(quiet=True) as progress:
+    ...     progress(1, 10, {"loss": 0.5})
+    """
+
+    def __init__(self, what: str = "training", quiet: bool = False) -> None:
+        self.what, self.quiet = what, quiet
+        self.console = to_stderr()
+        self.started = time.monotonic()
+        self.live = not quiet and self.console.is_terminal
+        self.bar = _Bar(
+            SpinnerColumn(),
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=28),
+            TextColumn("epoch {task.completed}/{task.total}"),
+            _TimeLeft(),
+            console=self.console,
+            transient=True,
+            disable=not self.live,
+        )
+        self.tasks: dict[float | None, Any] = {}
+
+    def __enter__(self) -> TrainingProgress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def __call__(self, epoch: int, epochs: int, figures: dict[str, float]) -> None:
+        seed = figures.get("seed")
+        what = self.what if seed is None else f"{self.what}, seed {seed:g}"
+        if self.live:
+            if seed not in self.tasks:
+                self.tasks[seed] = self.bar.add_task(what, total=epochs)
+            self.bar.figures = figures_text(figures)
+            self.bar.update(self.tasks[seed], completed=epoch)
+        elif not self.quiet and (epoch == epochs or epoch % max(1, epochs // 10) == 0):
+            self.console.print(Text(f"{what} {epoch}/{epochs}  {figures_text(figures)}"), soft_wrap=True)
+
+
+class _Bar(Progress):
+    """A bar with the figures under it, where they have room."""
+
+    figures = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        for line in filter(None, self.figures.split(" | ")):
+            yield Text(f"  {line}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+class _TimeLeft(ProgressColumn):
+    """Seconds left at the mean pace so far: epochs are alike, so the mean is the steadiest guess."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        if not task.completed or task.elapsed is None or not task.total:
+            return Text("")
+        left = task.elapsed / task.completed * (task.total - task.completed)
+        minutes, seconds = divmod(round(left), 60)
+        return Text(f"{minutes}:{seconds:02d} left" if minutes else f"{seconds} s left", style="cyan")
+
+
+def figures_text(figures: dict[str, float]) -> str:
+    """The loss, its parts, and the validation figures, in a line.
+
+    Examples
+    --------
+    >>> figures_text({"loss": 1.5, "links": 1.0, "kl": 0.5, "validation accuracy": 0.81})
+    'loss 1.500 = links 1.000, kl 0.500 | validation accuracy 0.810'
+    """
+    parts = ", ".join(f"{name} {figures[name]:.3f}" for name in LOSS_PARTS if name in figures)
+    loss = f"loss {figures['loss']:.3f}" if "loss" in figures else ""
+    watched = ", ".join(
+        f"{name} {value:.3f}" for name, value in figures.items() if name.startswith("validation")
+    )
+    return " | ".join(text for text in (" = ".join(filter(None, (loss, parts))), watched) if text)

@@ -1,0 +1,219 @@
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from coembed.network import Network, demo_network, read, write
+from coembed.result import load
+
+START = ("demo", "train", "evaluate", "info", "convert")
+COMMANDS = (*START, "predict", "complete", "links", "profile", "similar", "embed", "export", "map")
+REPORT = ["task", "method", "network", "protocol", "seeds", "metrics", "seconds", "peak_rss_mb"]
+SENSE, WORD = "Africa.n.01", "river"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_with_an_example(run, command):
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert f"coembed {command}" in ran.out
+    assert "Examples" in ran.out
+
+
+def test_help_lists_every_command(run):
+    ran = run("--help")
+    assert all(command in ran.out for command in COMMANDS)
+    assert run("--version").out.startswith("coembed 0.")
+
+
+def test_info_tells_the_figures_of_the_network(run, network_file):
+    figures = run("info", network_file, "--json").json
+    assert (figures["nodes"], figures["links"], figures["labelled"]) == (1476, 3682, 148)
+    lines = dict(line.split("\t") for line in run("info", network_file).out.splitlines())
+    assert lines["nodes"] == "1,476"
+    assert lines["class plant"].endswith("nodes")
+
+
+@pytest.mark.parametrize("target", ["out.npz", "folder"])
+def test_convert_loses_nothing(run, network_file, tmp_path, target):
+    assert run("convert", network_file, tmp_path / target).code == 0
+    here, there = read(network_file), read(tmp_path / target)
+    assert list(here.node_names) == list(there.node_names)
+    assert (here.links != there.links).nnz == 0
+    np.testing.assert_array_equal(here.labels, there.labels)
+
+
+def test_train_saves_the_model_it_reports(run, network_file, tmp_path):
+    report = run("train", network_file, "-o", tmp_path / "m", "--epochs", 3, "--set", "dim=5", "--json")
+    assert report.json["epochs"] == 3
+    assert report.json["figures"]["loss"] > 0
+    fitted = load(tmp_path / "m")
+    assert (fitted.dim, fitted.settings["epochs"], fitted.network.name) == (5, 3, "wordnet")
+
+
+def test_progress_goes_to_standard_error_and_quiet_means_quiet(run, network_file, tmp_path):
+    loud = run("train", network_file, "-o", tmp_path / "m", "--epochs", 2, "--dim", 4)
+    assert loud.out == ""
+    assert "2/2" in loud.err
+    assert "loss" in loud.err
+    assert "beta state" not in loud.err
+    quiet = run("train", network_file, "-o", tmp_path / "m", "--epochs", 2, "--dim", 4, "-q")
+    assert (quiet.out, quiet.err) == ("", "")
+
+
+def test_an_interrupted_training_is_saved(run, network_file, tmp_path, monkeypatch):
+    from coembed.console import TrainingProgress
+
+    def interrupt(self, epoch, epochs, figures):
+        if epoch == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingProgress, "__call__", interrupt)
+    ran = run("train", network_file, "-o", tmp_path / "m", "--epochs", 50, "--dim", 4)
+    assert ran.code == 0
+    assert "interrupted" in ran.err
+    assert load(tmp_path / "m").history["stopped"] == "interrupted"
+
+
+def test_predictions_agree_on_screen_in_json_and_in_files(run, model, tmp_path):
+    fitted = load(model)
+    rows = run("predict", model, "--json").json
+    assert [row["node"] for row in rows] == list(fitted.network.node_names)
+    assert [row["predicted"] for row in rows] == list(fitted.predict())
+    assert sum(row["known"] is not None for row in rows) == 148
+    lines = run("predict", model).out.splitlines()
+    assert lines[0].split("\t") == ["node", "predicted", "probability", "known"]
+    assert [line.split("\t")[1] for line in lines[1:]] == list(fitted.predict())
+    for ending in ("csv", "tsv", "parquet", "json"):
+        assert run("predict", model, "--unlabelled", "-o", tmp_path / f"p.{ending}").code == 0
+    with (tmp_path / "p.csv").open(newline="") as stream:
+        written = list(csv.DictReader(stream))
+    assert len(written) == 1328
+    assert abs(sum(float(written[0][f"p({name})"]) for name in fitted.network.class_names) - 1) < 1e-4
+    assert len(json.loads((tmp_path / "p.json").read_text())) == 1328
+
+
+def test_answers_are_those_of_the_result(run, model):
+    fitted = load(model)
+    for arguments, matches in [
+        (("complete", model, "--node", SENSE), fitted.complete_attributes(SENSE)),
+        (("links", model, "--node", SENSE, "-k", 4), fitted.suggest_links(SENSE, 4)),
+        (("profile", model, SENSE), fitted.profile(SENSE)),
+        (("profile", model, WORD), fitted.nodes_about(WORD)),
+        (("similar", model, WORD, "-k", 3), fitted.similar(WORD, 3)),
+    ]:
+        assert run(*arguments, "--json").json == [match.as_dict() for match in matches]
+        lines = run(*arguments).out.splitlines()
+        assert [line.split("\t")[0] for line in lines[1:]] == [match.name for match in matches]
+
+
+def test_newcomers_are_placed_in_a_table_or_in_a_model(run, model, tmp_path):
+    old = demo_network()
+    near = [old.node_index(SENSE), *old.links[[old.node_index(SENSE)]].indices[:5]]
+    links = np.zeros((7, 7))
+    links[6, :6] = links[:6, 6] = 1
+    newcomers = Network.build(links, node_names=[*old.node_names[near], "Atlantis"], name="newcomers")
+    write(newcomers, tmp_path / "new.npz")
+    ran = run("embed", model, tmp_path / "new.npz", "-o", tmp_path / "placed.csv")
+    assert "1 new nodes, 0 new attributes" in ran.err
+    with (tmp_path / "placed.csv").open(newline="") as stream:
+        assert [row["name"] for row in csv.DictReader(stream) if row["new"] == "true"] == ["Atlantis"]
+    assert run("embed", model, tmp_path / "new.npz", "-o", tmp_path / "grown").code == 0
+    assert len(run("similar", tmp_path / "grown", "Atlantis", "--json").json) == 6
+
+
+@pytest.mark.parametrize("name", ["codes.csv", "codes.parquet", "codes.npz", "codes.txt", "codes.tsv"])
+def test_export_writes_what_the_ending_says(run, model, tmp_path, name):
+    assert run("export", model, "-o", tmp_path / name).code == 0
+    assert (tmp_path / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_map_draws_and_keeps_its_layout_with_the_model(run, model, tmp_path, ending):
+    assert run("map", model, "-o", tmp_path / f"map.{ending}", "--method", "pca").code == 0
+    assert (tmp_path / f"map.{ending}").stat().st_size > 10_000
+    assert (model / "map.npz").is_file()
+
+
+def test_evaluate_prints_one_object(run, network_file):
+    ran = run(
+        "evaluate", network_file, "--task", "classification", "--method", "majority", "--seeds", 2, "--json"
+    )
+    assert list(ran.json) == REPORT
+    assert len(ran.json["metrics"]["accuracy"]["values"]) == 2
+    table = run("evaluate", network_file, "--task", "links", "--method", "degree", "--seeds", 1)
+    assert table.out.startswith("metric\tmean")
+
+
+@pytest.fixture
+def quick_map(monkeypatch):
+    monkeypatch.setattr("coembed.result.layout.MOST_FOR_TSNE", 0)
+
+
+@pytest.mark.usefixtures("quick_map")
+def test_demo_tells_its_story_and_leaves_a_model_and_a_map(run, tmp_path):
+    ran = run("demo", "-o", tmp_path / "d", "--epochs", 3)
+    assert ran.code == 0
+    for phrase in ("1,476 senses", "always the commonest class", "linear model on the words", "±", "Now you"):
+        assert phrase in ran.out
+    assert load(tmp_path / "d" / "model").network.n_nodes == 1476
+    assert (tmp_path / "d" / "map.png").stat().st_size > 50_000
+
+
+@pytest.mark.usefixtures("quick_map")
+def test_demo_figures_are_those_of_its_own_model_on_the_hidden_labels(run, tmp_path):
+    from coembed.network import split_labels
+
+    report = run("demo", "-o", tmp_path / "d", "--epochs", 3, "--json", "-q").json
+    network = demo_network()
+    split = split_labels(network, labels=0.1, seed=0)
+    fitted = load(report["model"])
+    assert not set(split.test) & set(fitted.network.labelled)
+    right = (fitted.probabilities.argmax(1) == network.labels)[split.test].mean()
+    assert report["accuracy"]["coembed"] == pytest.approx(right)
+    assert 0.45 < report["accuracy"]["always the commonest class"] < 0.47
+
+
+def test_queries_and_the_import_need_no_torch(model):
+    program = f"""
+import sys
+import coembed
+from coembed.cli import main
+coembed.demo_network, coembed.load, coembed.Network, coembed.preset_settings, coembed.SCAN
+for arguments in (["profile", {str(model)!r}, "{SENSE}"], ["predict", {str(model)!r}], ["--help"],
+                  ["links", {str(model)!r}, "--node", "{SENSE}"], ["similar", {str(model)!r}, "{WORD}"]):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        assert not end.code
+    assert "torch" not in sys.modules, arguments
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_terminal_gets_a_table_and_few_rows(model):
+    """On a terminal the answer is for the eye; what is cut is told."""
+    parent, child = pty.openpty()
+    command = [sys.executable, "-c", "from coembed.cli import main; main()", "predict", str(model)]
+    process = subprocess.Popen(command, stdout=child, stderr=subprocess.PIPE, text=True)
+    os.close(child)
+    shown = b""
+    while chunk := _read(parent):
+        shown += chunk
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 0
+    assert shown.count(b"\n") == 21
+    assert "1,456 more" in error
+
+
+def _read(descriptor):
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # the other end of the terminal is closed
+        return b""

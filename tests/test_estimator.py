@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import coembed
+from coembed import SCAN, InputError
+from coembed.network import split_labels
+
+QUICK = {"dim": 6, "epochs": 3, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def partly(demo):
+    return split_labels(demo, labels=0.1).visible(demo)
+
+
+@pytest.fixture(scope="module")
+def scan(partly):
+    return SCAN(**QUICK).fit(partly)
+
+
+def test_parameters_are_kept_set_and_cloned():
+    scan = SCAN(dim=7, settings={"tau": 0.5}, random_state=3)
+    assert clone(scan).get_params() == scan.get_params()
+    assert scan.set_params(alpha=2.0).get_params()["alpha"] == 2.0
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        scan.set_params(dimension=7)
+
+
+def test_the_result_is_that_of_a_fit(scan, partly):
+    settings = coembed.preset_settings("paper", dim=6, epochs=3, seed=0)
+    np.testing.assert_array_equal(coembed.fit(partly, settings).node_mean, scan.node_embedding_)
+    assert scan.attribute_embedding_.shape == (626, 13)
+    assert list(scan.classes_) == list(partly.class_names)
+
+
+def test_predictions_and_transform(scan, partly):
+    np.testing.assert_array_equal(scan.transform(), scan.node_embedding_)
+    np.testing.assert_allclose(scan.transform(partly), scan.node_embedding_, atol=1e-5)
+    np.testing.assert_array_equal(scan.classes_[scan.predict_proba().argmax(1)], scan.predict())
+    assert SCAN(**QUICK).fit_transform(partly).shape == (1476, 6)
+
+
+def test_the_same_random_state_gives_the_same_bits_and_another_does_not(scan, partly):
+    again = SCAN(**QUICK).fit(partly)
+    np.testing.assert_array_equal(again.node_embedding_, scan.node_embedding_)
+    other = clone(scan).set_params(random_state=1).fit(partly)
+    assert np.abs(other.node_embedding_ - scan.node_embedding_).max() > 1e-3
+    state = [SCAN(**{**QUICK, "random_state": np.random.RandomState(5)}).fit(partly) for _ in range(2)]
+    np.testing.assert_array_equal(state[0].node_embedding_, state[1].node_embedding_)
+
+
+def test_y_replaces_the_labels(partly):
+    y = np.full(1476, -1)
+    y[:50] = 2
+    scan = SCAN(**QUICK).fit(partly, y)
+    np.testing.assert_array_equal(scan.result_.network.labelled, np.arange(50))
+
+
+def test_other_settings_go_through_and_unknown_ones_are_refused(partly):
+    assert SCAN(**QUICK, settings={"tau": 0.7}).fit(partly).result_.settings["tau"] == 0.7
+    with pytest.raises(InputError, match="no setting 'taus'"):
+        SCAN(settings={"taus": 1}).fit(partly)
+
+
+def test_an_unfitted_estimator_says_so():
+    with pytest.raises(NotFittedError):
+        SCAN().predict()
+
+
+def test_the_package_names_what_it_offers():
+    for name in coembed.__all__:
+        assert getattr(coembed, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Scan'"):
+        _ = coembed.Scan
