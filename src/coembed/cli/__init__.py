@@ -27,7 +27,3 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         say("coembed: interrupted")
         sys.exit(130)
-    except BrokenPipeError:
-        # the reader of a pipe (head, less) has seen enough; what is left in the buffer has nowhere to go
-        sys.stderr.close()
-        sys.exit(0)

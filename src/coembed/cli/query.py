@@ -64,6 +64,9 @@ def predict(
 def complete(model: ModelPath, node: Node, k: Count = 10, known: Known = False, json: Json = False) -> None:
     """The attributes that a node most likely lacks.
 
+    Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
+    as many absent ones: it ranks, but it is not how often such pairs exist.
+
     **Examples**
 
     `coembed complete demo/model --node Denmark.n.01`
@@ -76,6 +79,9 @@ def complete(model: ModelPath, node: Node, k: Count = 10, known: Known = False, 
 
 def links(model: ModelPath, node: Node, k: Count = 10, known: Known = False, json: Json = False) -> None:
     """The nodes to which a node should be linked.
+
+    Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
+    as many absent ones: it ranks, but it is not how often such pairs exist.
 
     **Examples**
 

@@ -133,8 +133,9 @@ class Fitted:
     def complete_attributes(self, node: Item, k: int = 10, *, known: bool = False) -> list[Match]:
         """The attributes likeliest to be the node's own, without those that it already has unless `known`.
 
-        The score is the expected probability (under the balance of the training, see ``settings``), or the
-        expected value of a Gaussian relation.
+        The score is the expected probability, or the expected value of a Gaussian relation. With the setting
+        ``balance`` a probability compares a pair with as many absent ones: it ranks, but it is not how often
+        such pairs exist.
         """
         from coembed.result.queries import best_pairs
 
