@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,17 @@ def csr_tensor(matrix: sp.csr_array, device: torch.device | str, dtype: torch.dt
     """The torch form of a SciPy CSR matrix, with 32-bit indices wherever they suffice."""
     small = max(matrix.nnz, *matrix.shape) < 2**31
     index = torch.int32 if small else torch.int64
-    return torch.sparse_csr_tensor(
-        torch.as_tensor(matrix.indptr, dtype=index),
-        torch.as_tensor(matrix.indices, dtype=index),
-        torch.as_tensor(matrix.data, dtype=dtype),
-        size=matrix.shape,
-        device=device,
-    )
+    with warnings.catch_warnings():
+        # torch says so once a process, at the first such tensor, which is always made here
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+        return torch.sparse_csr_tensor(
+            torch.as_tensor(matrix.indptr, dtype=index),
+            torch.as_tensor(matrix.indices, dtype=index),
+            torch.as_tensor(matrix.data, dtype=dtype),
+            size=matrix.shape,
+            device=device,
+            check_invariants=False,
+        )
 
 
 class SparseMatrix:
