@@ -73,6 +73,8 @@ class Settings:
     # the training
     epochs: int = 200
     learning_rate: float = 0.01
+    schedule: Literal["constant", "cosine"] = "constant"
+    """`cosine`: the learning rate falls to zero along a half wave."""
     weight_decay: float = 0.0
     validation: float = 0.0
     """Share of the labelled nodes kept aside to choose the epoch; 0: learn from all, keep the last."""
@@ -121,6 +123,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "label_prior": ("uniform", "frequency"),
     "labels": ("gumbel", "hard", "exact"),
     "all_pairs": ("sampled", "exact"),
+    "schedule": ("constant", "cosine"),
     "precision": ("float32", "float64"),
 }
 _TYPES: dict[str, type] = {

@@ -55,6 +55,7 @@ def fit(
         model,
         epochs=settings.epochs,
         learning_rate=settings.learning_rate,
+        schedule=settings.schedule,
         weight_decay=settings.weight_decay,
         seed=settings.seed,
         validate=partial(validation_figures, model, held, network.labels) if held else None,

@@ -6,9 +6,10 @@ the loss is no longer a number, and ends cleanly when it is interrupted.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -20,6 +21,8 @@ Progress = Callable[[int, int, dict[str, float]], None]
 
 Validate = Callable[[], dict[str, float]]
 """Validation figures of the model as it is now, the higher the better."""
+
+Schedule = Literal["constant", "cosine"]
 
 SNAPSHOT_EVERY = 10
 MOST_RECOVERIES = 3
@@ -58,6 +61,7 @@ def train(
     *,
     epochs: int,
     learning_rate: float = 0.01,
+    schedule: Schedule = "constant",
     weight_decay: float = 0.0,
     seed: int = 0,
     validate: Validate | None = None,
@@ -75,7 +79,7 @@ def train(
     keeper = _Keeper(model)
     latest: dict[str, float] = {}
     try:
-        for epoch in _epochs(epochs, model, optimizer, generator, history):
+        for epoch in _epochs(epochs, schedule, model, optimizer, generator, history):
             figures = {name: values[-1] for name, values in history.figures.items()}
             if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
                 model.eval()
@@ -99,6 +103,7 @@ def train(
 
 def _epochs(
     epochs: int,
+    schedule: Schedule,
     model: SVAE,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
@@ -107,30 +112,37 @@ def _epochs(
     """One step each; on a loss that is not a number, back to the last sound state at half the rate."""
     sound = _state(model)
     recoveries = 0
+    rate = float(optimizer.param_groups[0]["lr"])
     for epoch in range(1, epochs + 1):
+        for group in optimizer.param_groups:
+            group["lr"] = rate * _part_of_rate(schedule, epoch, epochs)
         loss = model(generator)
         optimizer.zero_grad(set_to_none=True)
         loss.total.backward()
         if not _finite(loss.total, model):
             recoveries += 1
-            rate = optimizer.param_groups[0]["lr"]
+            rate /= 2
             if recoveries > MOST_RECOVERIES:
                 model.load_state_dict(sound)
                 raise Diverged(
                     f"the loss was not a number in epoch {epoch}, {recoveries} times although the learning rate "
-                    f"fell to {rate:g}; lower learning_rate, alpha or kl_weight, or scale the values of the network"
+                    f"fell to {2 * rate:g}; lower learning_rate, alpha or kl_weight, or scale the values of the network"
                 )
             model.load_state_dict(sound)
             optimizer.state.clear()
-            for group in optimizer.param_groups:
-                group["lr"] = rate / 2
-            history.notices.append(f"epoch {epoch}: the loss was not a number; went back, learning rate {rate / 2:g}")
+            history.notices.append(f"epoch {epoch}: the loss was not a number; went back, learning rate {rate:g}")
             continue
         optimizer.step()
         if epoch % SNAPSHOT_EVERY == 0:
             sound = _state(model)
         history.add({"loss": loss.total.item()} | {name: float(part) for name, part in loss.parts.items()})
         yield epoch
+
+
+def _part_of_rate(schedule: Schedule, epoch: int, epochs: int) -> float:
+    if schedule == "constant":
+        return 1.0
+    return 0.5 * (1 + math.cos(math.pi * (epoch - 1) / epochs))
 
 
 def _finite(total: Tensor, model: SVAE) -> bool:
