@@ -18,7 +18,8 @@ class ObservedPairs:
     Examples
     --------
     >>> pairs = ObservedPairs(sp.csr_array([[0.0, 1.0], [0.0, 0.0]]))
-    >>> pairs.inner_products(torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [3.0, 4.0]])).tolist()
+    >>> left, right = torch.tensor([[1.0, 2.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [3.0, 4.0]])
+    >>> pairs.inner_products(left, right).tolist()
     [11.0]
     """
 
@@ -31,7 +32,9 @@ class ObservedPairs:
         self.transposed = csr_tensor(transposed, device, dtype)
         self.order = torch.as_tensor(order, device=device)
         self.values = torch.as_tensor(matrix.data, dtype=dtype, device=device)
-        self.rows = torch.as_tensor(np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), device=device)
+        self.rows = torch.as_tensor(
+            np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), device=device
+        )
         self.columns = self.pattern.col_indices().long()
 
     def __len__(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 # Adam at 0.01 can throw log_std far out in the first epochs; e^-10 and e^3 are beyond any use.
@@ -16,6 +15,7 @@ class Gaussian(NamedTuple):
 
     Examples
     --------
+    >>> import torch
     >>> Gaussian(torch.tensor([[1.0, 2.0]]), torch.zeros(1, 2)).kl_to_standard_normal()
     tensor([2.5000])
     """

@@ -31,7 +31,8 @@ class Inputs(nn.Module):
         self.outputs = list(outputs)
         fan_in = sum(matrix.shape[1] for matrix in matrices)
         self.weights = nn.ParameterList(
-            torch.cat([glorot(matrix.shape[1], width, fan_in) for width in outputs], dim=1) for matrix in matrices
+            torch.cat([glorot(matrix.shape[1], width, fan_in) for width in outputs], dim=1)
+            for matrix in matrices
         )
 
     def forward(self) -> tuple[Tensor, ...]:

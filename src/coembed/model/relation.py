@@ -101,7 +101,9 @@ class RelationTerm(nn.Module):
             return (self.positive_weight - 1) * F.softplus(-logits) - logits
 
         ones = self.times * self._over_observed(left, right, cost)
-        zeros = self._sampled_softplus(left, right, generator) if self.sampled else self._softplus(left, right)
+        zeros = (
+            self._sampled_softplus(left, right, generator) if self.sampled else self._softplus(left, right)
+        )
         return self.norm * (zeros + ones) / self.n_pairs
 
     def _gaussian(self, left: Codes, right: Codes, log_scale: Tensor) -> Tensor:
@@ -111,7 +113,9 @@ class RelationTerm(nn.Module):
             predicted = predicted - _over_own_pairs(left, torch.square)
         agreement = self.times * self._over_observed(left, right, lambda s: self.pairs.values * s)
         errors = predicted - 2 * agreement + self.squares
-        return 0.5 * errors / self.n_pairs * (-2 * log_scale).exp() + log_scale + 0.5 * float(np.log(2 * np.pi))
+        return (
+            0.5 * errors / self.n_pairs * (-2 * log_scale).exp() + log_scale + 0.5 * float(np.log(2 * np.pi))
+        )
 
     def _softplus(self, left: Codes, right: Codes) -> Tensor:
         if not self.same:
@@ -139,7 +143,7 @@ class RelationTerm(nn.Module):
 
 
 def _over_own_pairs(codes: Codes, cost: Cost) -> Tensor:
-    """Sum over i, and over its choices at both ends, of cost(<c_i, c_i>): the diagonal that does not count."""
+    """Sum over i, and over its choices at both ends, of cost(<c_i, c_i>): the uncounted diagonal."""
     costs = cost(torch.einsum("ikc,imc->ikm", codes.values, codes.values))
     if codes.weights is not None:
         costs = costs * codes.weights[:, :, None] * codes.weights[:, None, :]

@@ -27,10 +27,14 @@ def as_modelled(matrix: sp.csr_array, likelihood: Likelihood) -> tuple[sp.csr_ar
     the root mean square of those stored, so that codes have the size of their prior.
     """
     if likelihood == "bernoulli":
-        presence = sp.csr_array((np.ones_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+        presence = sp.csr_array(
+            (np.ones_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
+        )
         return presence, 1.0
     unit = float(np.sqrt(np.mean(matrix.data.astype(np.float64) ** 2))) if matrix.nnz else 1.0
-    return sp.csr_array((matrix.data / np.float32(unit), matrix.indices, matrix.indptr), shape=matrix.shape), unit
+    return sp.csr_array(
+        (matrix.data / np.float32(unit), matrix.indices, matrix.indptr), shape=matrix.shape
+    ), unit
 
 
 def scan(network: Network, settings: Settings, device: torch.device | str = "cpu") -> SVAE:
@@ -57,6 +61,8 @@ def scan(network: Network, settings: Settings, device: torch.device | str = "cpu
     if network.n_attributes:
         types.append(EntityType(ATTRIBUTE, network.n_attributes, attribute_inference))
         if attributes.nnz:
-            relations.append(Relation(ATTRIBUTES, NODE, ATTRIBUTE, attributes, settings.attributes, 1 - settings.beta))
+            relations.append(
+                Relation(ATTRIBUTES, NODE, ATTRIBUTE, attributes, settings.attributes, 1 - settings.beta)
+            )
     goal = Objective(**{field.name: getattr(settings, field.name) for field in fields(Objective)})
     return SVAE(types, relations, settings.dim, goal, device, dtype)

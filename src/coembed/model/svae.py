@@ -175,9 +175,9 @@ class SVAE(nn.Module):
         parts["kl"] = torch.stack(kl).sum()
         if self.labels:
             parts["label"] = torch.stack(label).sum()
-            parts["classification"] = goal.alpha * torch.stack(
-                [inferred[name].classification for name in self.labels]
-            ).sum()
+            parts["classification"] = (
+                goal.alpha * torch.stack([inferred[name].classification for name in self.labels]).sum()
+            )
         total = torch.stack([part.double() for part in parts.values()]).sum()
         return Loss(total, {name: part.detach() for name, part in parts.items()})
 
@@ -253,14 +253,17 @@ class SVAE(nn.Module):
                 raise InputError(f"relation {relation.name!r} names the unknown type {end!r}")
             if self.types[end].n_items != size:
                 raise InputError(
-                    f"relation {relation.name!r} has {size} {end!r} items, the type has {self.types[end].n_items}"
+                    f"relation {relation.name!r} has {size} items of type {end!r}, "
+                    f"but the type has {self.types[end].n_items}"
                 )
 
 
 class FeatureTerm(nn.Module):
     """-log p(x | z, y) of a type's own features, a mean over its items."""
 
-    def __init__(self, features: Features, code_size: int, device: torch.device | str, dtype: torch.dtype) -> None:
+    def __init__(
+        self, features: Features, code_size: int, device: torch.device | str, dtype: torch.dtype
+    ) -> None:
         super().__init__()
         self.likelihood = features.likelihood
         self.weight = features.weight

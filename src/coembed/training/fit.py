@@ -99,7 +99,9 @@ def fitted_result(model: SVAE, network: Network, settings: Settings, history: Hi
         preset=preset,
         node_mean=_array(nodes.mean),
         node_std=_array(nodes.log_std.exp()),
-        probabilities=np.zeros((network.n_nodes, 0), np.float32) if probabilities is None else _array(probabilities),
+        probabilities=np.zeros((network.n_nodes, 0), np.float32)
+        if probabilities is None
+        else _array(probabilities),
         label_shift=(
             _array(model.label_shift[NODE])
             if network.n_classes
@@ -125,7 +127,11 @@ def _weights(model: SVAE) -> dict[str, Tensor]:
     assert isinstance(node, GraphInference)
     hidden = node.second.shape[0]
     links, attributes = node.inputs.weights
-    weights = {"node.links.0": links[:, :hidden], "node.attributes.0": attributes[:, :hidden], "node.1": node.second}
+    weights = {
+        "node.links.0": links[:, :hidden],
+        "node.attributes.0": attributes[:, :hidden],
+        "node.1": node.second,
+    }
     if node.label is not None:
         weights |= {
             "label.links.0": links[:, hidden:],

@@ -125,12 +125,14 @@ def _epochs(
             if recoveries > MOST_RECOVERIES:
                 model.load_state_dict(sound)
                 raise Diverged(
-                    f"the loss was not a number in epoch {epoch}, {recoveries} times although the learning rate "
-                    f"fell to {2 * rate:g}; lower learning_rate, alpha or kl_weight, or scale the values of the network"
+                    f"the loss was not a number in epoch {epoch}, for the {recoveries}th time although the "
+                    f"learning rate fell to {2 * rate:g}; lower learning_rate, alpha or kl_weight"
                 )
             model.load_state_dict(sound)
             optimizer.state.clear()
-            history.notices.append(f"epoch {epoch}: the loss was not a number; went back, learning rate {rate:g}")
+            history.notices.append(
+                f"epoch {epoch}: the loss was not a number; went back, learning rate {rate:g}"
+            )
             continue
         optimizer.step()
         if epoch % SNAPSHOT_EVERY == 0:
@@ -146,7 +148,7 @@ def _part_of_rate(schedule: Schedule, epoch: int, epochs: int) -> float:
 
 
 def _finite(total: Tensor, model: SVAE) -> bool:
-    """Whether the loss and every gradient are numbers: a step with one that is not would spoil the weights."""
+    """Whether the loss and all gradients are numbers: one that is not would spoil the weights."""
     if not torch.isfinite(total):
         return False
     sums = [p.grad.sum() for p in model.parameters() if p.grad is not None]
