@@ -34,6 +34,10 @@ class Settings:
     """Coordinates of a node's Gaussian (D); an attribute has D + K, a pair meets in all of them."""
     hidden: int = 128
     """Width of the hidden layer of the three inference networks."""
+    node_inputs: Literal["raw", "unit"] = "raw"
+    """What the networks of a node read, [A ; X]: its row as it is, or scaled to length one."""
+    attribute_inputs: Literal["raw", "unit"] = "raw"
+    """What the network of an attribute reads, X^T: its row as it is, or scaled to length one."""
     dropout: float = 0.0
     """Share of the discriminator's hidden units that are left out at random in every epoch."""
     links: Likelihood = "bernoulli"
@@ -117,6 +121,8 @@ class Settings:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
+    "node_inputs": ("raw", "unit"),
+    "attribute_inputs": ("raw", "unit"),
     "links": get_args(Likelihood),
     "attributes": get_args(Likelihood),
     "kl_accounting": ("joint", "atomic"),

@@ -13,7 +13,7 @@ from coembed.training import fit
 from .conftest import random_network
 
 
-@pytest.fixture(params=["bernoulli", "gaussian", "unlabelled", "links only"])
+@pytest.fixture(params=["bernoulli", "unit rows", "gaussian", "unlabelled", "links only"])
 def trained(request, rng):
     gaussian = request.param == "gaussian"
     network = random_network(
@@ -24,6 +24,8 @@ def trained(request, rng):
     )
     likelihood = "gaussian" if gaussian else "bernoulli"
     changes = {"links": likelihood, "attributes": likelihood, "epochs": 8, "dim": 6, "hidden": 7}
+    rows = "unit" if request.param in ("unit rows", "gaussian") else "raw"
+    changes |= {"node_inputs": rows, "attribute_inputs": rows}
     return fit(network, preset_settings("paper", **changes))
 
 

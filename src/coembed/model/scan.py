@@ -14,6 +14,7 @@ from coembed.model.inference import DenseInference, GraphInference, Propagation
 from coembed.model.relation import Relation
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.network import Network
+from coembed.network.rows import unit_rows
 from coembed.settings import Likelihood, Settings
 
 NODE, ATTRIBUTE = "node", "attribute"
@@ -45,14 +46,21 @@ def scan(network: Network, settings: Settings, device: torch.device | str = "cpu
     adjacency = SparseMatrix(links, symmetric=True, device=device, dtype=dtype)
     has = SparseMatrix(attributes, device=device, dtype=dtype)
     owners = SparseMatrix(attributes.T.tocsr(), device=device, dtype=dtype)
+    node_scale = unit_rows([links, attributes]) if settings.node_inputs == "unit" else None
+    attribute_scale = unit_rows([attributes.T.tocsr()]) if settings.attribute_inputs == "unit" else None
     degrees = torch.as_tensor(abs(links).sum(axis=1), device=device, dtype=dtype)
+
+    def tensor(scale: np.ndarray | None) -> torch.Tensor | None:
+        return None if scale is None else torch.as_tensor(scale, device=device, dtype=dtype)
 
     def node_inference(latent: int, n_classes: int) -> nn.Module:
         graph = Propagation(adjacency, degrees)
-        return GraphInference([adjacency, has], graph, settings.hidden, latent, n_classes, settings.dropout)
+        return GraphInference(
+            [adjacency, has], graph, settings.hidden, latent, n_classes, settings.dropout, tensor(node_scale)
+        )
 
     def attribute_inference(latent: int, n_classes: int) -> nn.Module:
-        return DenseInference([owners], settings.hidden, latent, n_classes)
+        return DenseInference([owners], settings.hidden, latent, n_classes, row_scale=tensor(attribute_scale))
 
     types = [EntityType(NODE, network.n_nodes, node_inference, network.n_classes, network.labels)]
     relations = []

@@ -19,6 +19,7 @@ from scipy.special import softmax
 
 from coembed.errors import InputError
 from coembed.network.data import UNKNOWN, Network
+from coembed.network.rows import unit_rows
 from coembed.result.codes import Codes, from_log_std
 
 if TYPE_CHECKING:
@@ -111,7 +112,10 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
 def infer_nodes(fitted: Fitted, reach: Reach) -> tuple[Codes, np.ndarray]:
     """Gaussians of z and label probabilities of nodes that touch the training network as `reach` says."""
     weights, trained = fitted.weights, fitted.trained
-    first = reach.known @ weights["node.links.0"] + reach.attributes @ weights["node.attributes.0"]
+    row_scale = input_scale(fitted, "node_inputs", reach.known, reach.attributes)
+    first = row_scale * (
+        reach.known @ weights["node.links.0"] + reach.attributes @ weights["node.attributes.0"]
+    )
     scale = _inverse_root_degree(sp.hstack([reach.known, reach.fellows], format="csr"))
 
     def propagate(at_known: np.ndarray, here: np.ndarray) -> np.ndarray:
@@ -122,7 +126,9 @@ def infer_nodes(fitted: Fitted, reach: Reach) -> tuple[Codes, np.ndarray]:
     outputs = propagate(trained.hidden, hidden) @ weights["node.1"]
     probabilities = np.zeros((len(outputs), fitted.network.n_classes), dtype=np.float32)
     if fitted.network.n_classes:
-        inner = reach.known @ weights["label.links.0"] + reach.attributes @ weights["label.attributes.0"]
+        inner = row_scale * (
+            reach.known @ weights["label.links.0"] + reach.attributes @ weights["label.attributes.0"]
+        )
         logits = np.tanh(inner + weights["label.bias.0"]) @ weights["label.1"] + weights["label.bias.1"]
         probabilities = softmax(logits, axis=1)
         outputs = outputs + probabilities @ fitted.label_shift
@@ -139,7 +145,8 @@ def infer_attributes(fitted: Fitted, owners: sp.csr_array) -> Codes:
             f"the model of {fitted.network.name} was fitted without attributes; it cannot place any"
         )
     weights = fitted.weights
-    hidden = np.tanh(owners @ weights["attribute.0"] + weights["attribute.bias.0"])
+    row_scale = input_scale(fitted, "attribute_inputs", owners)
+    hidden = np.tanh(row_scale * (owners @ weights["attribute.0"]) + weights["attribute.bias.0"])
     return from_log_std(hidden @ weights["attribute.1"] + weights["attribute.bias.1"])
 
 
@@ -148,7 +155,9 @@ def trained_layers(fitted: Fitted) -> Trained:
     _check_weights(fitted)
     links = as_modelled(fitted, fitted.network.links, "links")
     owned = as_modelled(fitted, fitted.network.attributes, "attributes")
-    first = links @ fitted.weights["node.links.0"] + owned @ fitted.weights["node.attributes.0"]
+    first = input_scale(fitted, "node_inputs", links, owned) * (
+        links @ fitted.weights["node.links.0"] + owned @ fitted.weights["node.attributes.0"]
+    )
     scale = _inverse_root_degree(links)
     scaled = scale * first
     return Trained(first, np.tanh(scale * (links @ scaled + scaled)), scale)
@@ -161,6 +170,13 @@ def as_modelled(fitted: Fitted, matrix: sp.csr_array, relation: str) -> sp.csr_a
     else:
         values = np.ones_like(matrix.data)
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def input_scale(fitted: Fitted, setting: str, *matrices: sp.csr_array) -> np.ndarray:
+    """One factor a row of what an inference network reads, which its setting may want at length one."""
+    if fitted.settings.get(setting) == "unit":
+        return unit_rows(matrices)[:, None]
+    return np.ones((matrices[0].shape[0], 1), dtype=np.float32)
 
 
 def _inverse_root_degree(links: sp.csr_array) -> np.ndarray:
