@@ -17,13 +17,17 @@ from coembed.kernels import ObservedPairs, random_block, softplus_sum, softplus_
 
 Cost = Callable[[Tensor], Tensor]
 
+# a relation without any error would be infinitely likely
+SMALLEST_VARIANCE = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:
     """An observed sparse matrix between the items of two types (or of one with itself, then symmetric).
 
     `bernoulli`: a stored entry is present, all others are absent. `gaussian`: every entry has a value,
-    zero where none is stored.
+    zero where none is stored, with mean gain x inner product. The gain is learnt: equal labels add a fixed
+    1 to the inner product of two items, which need not be worth one unit of the values.
     """
 
     name: str
@@ -83,16 +87,18 @@ class RelationTerm(nn.Module):
         balanced = balance and n_ones and n_zeros
         self.positive_weight = n_zeros / n_ones if balanced else 1.0
         self.norm = self.n_pairs / (2 * n_zeros) if balanced else 1.0
-        self.log_scale: nn.Parameter | None = None
+        self.log_gain: nn.Parameter | None = None
         if relation.likelihood == "gaussian":
             self.squares = float((matrix.data.astype(np.float64) ** 2).sum()) * self.times
-            spread = max(self.squares / max(self.n_pairs, 1), 1e-12) ** 0.5
-            self.log_scale = nn.Parameter(torch.tensor(np.log(spread), dtype=dtype))
+            spread = max(self.squares / max(self.n_pairs, 1), SMALLEST_VARIANCE) ** 0.5
+            self.log_gain = nn.Parameter(torch.tensor(np.log(spread), dtype=dtype))
 
     def forward(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
         """-log p(R | codes) / #pairs, in expectation over the choices of labels."""
-        if self.log_scale is not None:
-            return self._gaussian(left, right, self.log_scale)
+        if self.n_pairs == 0:
+            return left.values.sum() * 0
+        if self.log_gain is not None:
+            return self._gaussian(left, right, self.log_gain.exp())
         return self._bernoulli(left, right, generator)
 
     def _bernoulli(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
@@ -106,16 +112,16 @@ class RelationTerm(nn.Module):
         )
         return self.norm * (zeros + ones) / self.n_pairs
 
-    def _gaussian(self, left: Codes, right: Codes, log_scale: Tensor) -> Tensor:
-        # sum (r - s)^2 = sum s^2 - 2 sum r s + sum r^2: the first by Gram matrices, the second where r != 0
-        predicted = square_sum(*_both(left.flat(), right.flat()))
+    def _gaussian(self, left: Codes, right: Codes, gain: Tensor) -> Tensor:
+        # sum (r - g s)^2 = g^2 sum s^2 - 2 g sum r s + sum r^2: by Gram matrices, and where r is stored
+        squares = square_sum(*_both(left.flat(), right.flat()))
         if self.same:
-            predicted = predicted - _over_own_pairs(left, torch.square)
+            squares = squares - _over_own_pairs(left, torch.square)
         agreement = self.times * self._over_observed(left, right, lambda s: self.pairs.values * s)
-        errors = predicted - 2 * agreement + self.squares
-        return (
-            0.5 * errors / self.n_pairs * (-2 * log_scale).exp() + log_scale + 0.5 * float(np.log(2 * np.pi))
-        )
+        variance = (gain**2 * squares - 2 * gain * agreement + self.squares) / self.n_pairs
+        # The scale of the errors is the most likely one, their root mean square: the exponent is 1/2. Learnt
+        # step by step it starts too small for the wide codes of the first epochs, and drowns other relations.
+        return 0.5 * (variance.clamp_min(SMALLEST_VARIANCE).log() + 1 + float(np.log(2 * np.pi)))
 
     def _softplus(self, left: Codes, right: Codes) -> Tensor:
         if not self.same:

@@ -163,7 +163,7 @@ class SVAE(nn.Module):
             left, right = inferred[relation.source], inferred[relation.target]
             parts[relation.name] = relation.weight * term(left.codes, right.codes, generator)
             for name, times in self._shares(relation):
-                share = relation.weight * times / term.n_pairs
+                share = relation.weight * times / max(term.n_pairs, 1)
                 kl.append(share * goal.kl_weight * inferred[name].kl)
                 label.append(share * inferred[name].label_cost)
         for name, decoder in self.decoders.items():
@@ -200,6 +200,17 @@ class SVAE(nn.Module):
             return latent
         start = self.block_start[name]
         return torch.cat([latent[..., :start], labels, latent[..., start:]], dim=-1)
+
+    def gain(self, relation: str) -> float:
+        """What one unit of the inner product is worth in a Gaussian relation; 1 in any other."""
+        for term in self.relations:
+            if (
+                isinstance(term, RelationTerm)
+                and term.relation.name == relation
+                and term.log_gain is not None
+            ):
+                return float(term.log_gain.detach().exp())
+        return 1.0
 
     def mean_codes(self, name: str) -> tuple[Tensor, Tensor | None]:
         """Codes of the means, with observed labels where there are any, and q(y | F)."""

@@ -2,6 +2,6 @@
 
 from coembed.training.fit import fit
 from coembed.training.holdout import Holdout
-from coembed.training.loop import History, Progress, train
+from coembed.training.loop import Diverged, History, Progress, train
 
-__all__ = ["History", "Holdout", "Progress", "fit", "train"]
+__all__ = ["Diverged", "History", "Holdout", "Progress", "fit", "train"]

@@ -89,8 +89,8 @@ def fitted_result(model: SVAE, network: Network, settings: Settings, history: Hi
         nodes = model.posterior(NODE, evidence, probabilities)
         attributes = _attributes(model)
     units = {
-        LINKS: as_modelled(network.links, settings.links)[1],
-        ATTRIBUTES: as_modelled(network.attributes, settings.attributes)[1],
+        LINKS: as_modelled(network.links, settings.links)[1] * model.gain(LINKS),
+        ATTRIBUTES: as_modelled(network.attributes, settings.attributes)[1] * model.gain(ATTRIBUTES),
     }
     return Fitted(
         network=network,

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from coembed.errors import InputError
 from coembed.model import SVAE
 
 Progress = Callable[[int, int, dict[str, float]], None]
@@ -28,8 +29,8 @@ SNAPSHOT_EVERY = 10
 MOST_RECOVERIES = 3
 
 
-class Diverged(ArithmeticError):
-    """Training cannot go on: the loss is not a number, again and again."""
+class Diverged(InputError):
+    """Training cannot go on: the loss is not a number, again and again. Gentler settings are the remedy."""
 
 
 @dataclass
@@ -113,7 +114,8 @@ def _epochs(
     sound = _state(model)
     recoveries = 0
     rate = float(optimizer.param_groups[0]["lr"])
-    for epoch in range(1, epochs + 1):
+    epoch = 1
+    while epoch <= epochs:
         for group in optimizer.param_groups:
             group["lr"] = rate * _part_of_rate(schedule, epoch, epochs)
         loss = model(generator)
@@ -139,6 +141,7 @@ def _epochs(
             sound = _state(model)
         history.add({"loss": loss.total.item()} | {name: float(part) for name, part in loss.parts.items()})
         yield epoch
+        epoch += 1
 
 
 def _part_of_rate(schedule: Schedule, epoch: int, epochs: int) -> float:
