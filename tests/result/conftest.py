@@ -58,7 +58,7 @@ def random_fitted(
     if likelihood == "bernoulli":
         a, x = (a > 0).astype(float), (x > 0).astype(float)
     else:
-        a, x = a / UNITS["links"], x / UNITS["attributes"]
+        a, x = a / np.sqrt((a[a != 0] ** 2).mean()), x / np.sqrt((x[x != 0] ** 2).mean())
     loops = a + np.eye(n)
     half = np.diag(loops.sum(1) ** -0.5)
     smooth = half @ loops @ half

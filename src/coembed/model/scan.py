@@ -14,7 +14,7 @@ from coembed.model.inference import DenseInference, GraphInference, Propagation
 from coembed.model.relation import Relation
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.network import Network
-from coembed.network.rows import unit_rows
+from coembed.network.rows import root_mean_square, unit_rows
 from coembed.settings import Likelihood, Settings
 
 NODE, ATTRIBUTE = "node", "attribute"
@@ -32,7 +32,7 @@ def as_modelled(matrix: sp.csr_array, likelihood: Likelihood) -> tuple[sp.csr_ar
             (np.ones_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
         )
         return presence, 1.0
-    unit = float(np.sqrt(np.mean(matrix.data.astype(np.float64) ** 2))) if matrix.nnz else 1.0
+    unit = root_mean_square(matrix)
     return sp.csr_array(
         (matrix.data / np.float32(unit), matrix.indices, matrix.indptr), shape=matrix.shape
     ), unit

@@ -1,4 +1,4 @@
-"""Rows of concatenated matrices, without concatenating them."""
+"""Sizes of what a matrix holds: of its rows, of its values."""
 
 from __future__ import annotations
 
@@ -18,3 +18,14 @@ def unit_rows(matrices: Sequence[sp.csr_array]) -> np.ndarray:
     """
     squares = sum(np.asarray(matrix.power(2).sum(axis=1)) for matrix in matrices)
     return (1 / np.sqrt(np.maximum(squares, 1e-12))).astype(np.float32)
+
+
+def root_mean_square(matrix: sp.csr_array) -> float:
+    """Of the stored values; 1 where there are none.
+
+    Examples
+    --------
+    >>> root_mean_square(sp.csr_array([[1.0, 0.0], [0.0, 7.0]]))
+    5.0
+    """
+    return float(np.sqrt(np.mean(matrix.data.astype(np.float64) ** 2))) if matrix.nnz else 1.0

@@ -50,8 +50,8 @@ class Fitted:
     attribute_mean, attribute_std
         M x C with C = D + K.
     units
-        The unit of a Gaussian relation's values by name (``links``, ``attributes``):
-        value = unit x inner product; 1 where it is missing.
+        What an inner product of one is worth in a Gaussian relation, by name (``links``,
+        ``attributes``); 1 where it is missing.
     weights
         The inference networks, for :meth:`embed`.
     """

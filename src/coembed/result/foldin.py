@@ -19,7 +19,7 @@ from scipy.special import softmax
 
 from coembed.errors import InputError
 from coembed.network.data import UNKNOWN, Network
-from coembed.network.rows import unit_rows
+from coembed.network.rows import root_mean_square, unit_rows
 from coembed.result.codes import Codes, from_log_std
 
 if TYPE_CHECKING:
@@ -164,9 +164,10 @@ def trained_layers(fitted: Fitted) -> Trained:
 
 
 def as_modelled(fitted: Fitted, matrix: sp.csr_array, relation: str) -> sp.csr_array:
-    """The values that the inference networks read: presence, or values in the relation's unit."""
+    """The values that the inference networks read: presence, or values in units of the training ones."""
     if fitted.settings.get(relation) == "gaussian":
-        values = matrix.data / np.float32(fitted.units.get(relation, 1.0))
+        trained = fitted.network.links if relation == "links" else fitted.network.attributes
+        values = matrix.data / np.float32(root_mean_square(trained))
     else:
         values = np.ones_like(matrix.data)
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
