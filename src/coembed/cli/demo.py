@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 LABELS = 0.1
 SHOWN_NODES, SHOWN_WORDS = ("Japan.n.02", "battery.n.02"), ("fish",)
-WATCHED: dict[str, Any] = {"validation": 0.2, "validation_pairs": 0.05, "patience": 50}
-"""Shares of the known labels and of the pairs that choose the epoch: the demo shows labels and profiles."""
 
 
 def demo(
@@ -29,7 +27,9 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the model and the map.")
     ] = Path("demo"),
     seed: Annotated[int, typer.Option("--seed", help="Of the hidden labels and the training.")] = 0,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Passes, at most.")] = 200,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", min=1, help="Passes; the preset's, if not given.")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -52,7 +52,9 @@ def demo(
     start = time.perf_counter()
     network = demo_network()
     split = split_labels(network, labels=LABELS, seed=seed)
-    settings = preset_settings("paper", epochs=epochs, seed=seed, **WATCHED)
+    settings = preset_settings("paper", seed=seed)
+    if epochs:
+        settings = settings.change(epochs=epochs)
     out = to_stdout()
     if not json:
         _introduce(out, network, split)
@@ -73,7 +75,7 @@ def demo(
         report = {"accuracy": accuracies, "profiles": profiles, "model": str(model), "map": str(picture)}
         print_json({**report, "seconds": round(seconds, 1)})
         return
-    _tell_accuracies(out, accuracies, fitted, split)
+    _tell_accuracies(out, accuracies, split)
     _tell_profiles(out, fitted)
     _tell_next(out, model, picture, seconds)
 
@@ -124,7 +126,7 @@ def _introduce(out: Console, network: Network, split: LabelSplit) -> None:
     )
 
 
-def _tell_accuracies(out: Console, accuracies: dict[str, float], fitted: Fitted, split: LabelSplit) -> None:
+def _tell_accuracies(out: Console, accuracies: dict[str, float], split: LabelSplit) -> None:
     from rich.table import Table
 
     _heading(out, f"Hidden labels found ({len(split.test):,} nodes)")
@@ -134,8 +136,6 @@ def _tell_accuracies(out: Console, accuracies: dict[str, float], fitted: Fitted,
         style = "bold green" if share == max(accuracies.values()) else "bold" if name == "coembed" else "dim"
         table.add_row(f"  [{style}]{name}[/]", f"[{style}]{bar(share, 32)}[/]", f"[{style}]{share:.1%}[/]")
     out.print(table)
-    epoch = fitted.history.get("best_epoch")
-    out.print(f"  [dim]Epoch {epoch} was taken: the best on known labels and pairs kept aside for that.[/]")
 
 
 def _tell_profiles(out: Console, fitted: Fitted) -> None:

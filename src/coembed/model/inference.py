@@ -64,8 +64,10 @@ class DenseInference(nn.Module):
         n_classes: int = 0,
         dropout: float = 0.0,
         row_scale: Tensor | None = None,
+        encoder_dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(encoder_dropout)
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, 2 * latent)
@@ -73,7 +75,7 @@ class DenseInference(nn.Module):
 
     def forward(self) -> Evidence:
         first, *for_label = self.inputs()
-        output = self.second(torch.tanh(first + self.bias))
+        output = self.second(self.dropout(torch.tanh(first + self.bias)))
         return Evidence(output, self.label(for_label[0]) if self.label else None)
 
 
@@ -89,8 +91,10 @@ class GraphInference(nn.Module):
         n_classes: int = 0,
         dropout: float = 0.0,
         row_scale: Tensor | None = None,
+        encoder_dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        self.dropout = nn.Dropout(encoder_dropout)
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.graph = graph
         self.second = nn.Parameter(glorot(hidden, 2 * latent))
@@ -98,7 +102,7 @@ class GraphInference(nn.Module):
 
     def forward(self) -> Evidence:
         first, *for_label = self.inputs()
-        hidden = torch.tanh(self.graph(first))
+        hidden = self.dropout(torch.tanh(self.graph(first)))
         output = self.graph(hidden @ self.second)
         return Evidence(output, self.label(for_label[0]) if self.label else None)
 

@@ -56,11 +56,25 @@ def scan(network: Network, settings: Settings, device: torch.device | str = "cpu
     def node_inference(latent: int, n_classes: int) -> nn.Module:
         graph = Propagation(adjacency, degrees)
         return GraphInference(
-            [adjacency, has], graph, settings.hidden, latent, n_classes, settings.dropout, tensor(node_scale)
+            [adjacency, has],
+            graph,
+            settings.hidden,
+            latent,
+            n_classes,
+            dropout=settings.dropout,
+            row_scale=tensor(node_scale),
+            encoder_dropout=settings.encoder_dropout,
         )
 
     def attribute_inference(latent: int, n_classes: int) -> nn.Module:
-        return DenseInference([owners], settings.hidden, latent, n_classes, row_scale=tensor(attribute_scale))
+        return DenseInference(
+            [owners],
+            settings.hidden,
+            latent,
+            n_classes,
+            row_scale=tensor(attribute_scale),
+            encoder_dropout=settings.encoder_dropout,
+        )
 
     types = [EntityType(NODE, network.n_nodes, node_inference, network.n_classes, network.labels)]
     relations = []
