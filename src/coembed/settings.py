@@ -191,7 +191,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
         "attributes": _PAPER
-        | {"beta": 0.3, "epochs": 500, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
+        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
         "links": _PAPER | {"beta": 0.7, "epochs": 200, "dropout": 0.8},
     },
 }
