@@ -182,9 +182,10 @@ def _check_type(name: str, value: Any, kind: type) -> None:
 
 
 # The paper gives dim 64, tau 0.2, Adam at 0.01, and beta 0.5 for classification; the public code hidden 128.
-# What both leave open has one value for all networks. It was chosen on validation labels (seeds 0 to 2) and
-# validation pairs (seed 0) of BlogCatalog, Flickr and Pubmed (for links of Cora and WordNet, where beta 0.5 was
-# better than 0.7 and 0.9), never on test data. Unit rows of attributes: in raw ones the thousands of owners of a common word saturate tanh (Pubmed: AUC .68, with unit rows .78).
+# What both leave open has one value for all networks, chosen on validation data and never on test data: on
+# labels (seeds 0 to 2) and attribute entries (seed 0) of BlogCatalog, Flickr and Pubmed, on links (seed 0) of
+# Cora and WordNet, where beta 0.5 was better than 0.7 and 0.9. Unit rows of attributes: in raw ones the
+# thousands of owners of a common word saturate tanh (Pubmed: AUC .68, with unit rows .78).
 _PAPER: dict[str, Any] = {"alpha": 30.0, "schedule": "cosine", "attribute_inputs": "unit"}
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
