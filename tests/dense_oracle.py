@@ -17,11 +17,12 @@ class DenseNetwork(NamedTuple):
     attributes: torch.Tensor
     observed: torch.Tensor
     inputs: torch.Tensor
+    owners: torch.Tensor
     normalised: torch.Tensor
     off_diagonal: torch.Tensor
 
     @classmethod
-    def of(cls, network, dtype=torch.float64):
+    def of(cls, network, settings, dtype=torch.float64):
         links, attributes = (
             torch.as_tensor(matrix.toarray() != 0).to(dtype) for matrix in (network.links, network.attributes)
         )
@@ -31,14 +32,22 @@ class DenseNetwork(NamedTuple):
             links,
             attributes,
             torch.as_tensor(network.labels),
-            torch.cat([links, attributes], dim=1),
+            as_read(torch.cat([links, attributes], dim=1), settings.node_inputs),
+            as_read(attributes.T, settings.attribute_inputs),
             scale[:, None] * (links + identity) * scale,
             1 - identity,
         )
 
 
+def as_read(rows, inputs):
+    """Rows as an inference network reads them: as they are, or of length one (to single precision)."""
+    if inputs == "raw":
+        return rows
+    return rows * (1 / rows.norm(dim=1, keepdim=True).float().clamp_min(1e-6))
+
+
 def dense_loss(model, settings, network, noise, labels_of_unknown):
-    """SCAN's loss of a :class:`DenseNetwork` from given noise.
+    """SCAN's loss of a :class:`DenseNetwork` from given noise, without dropout.
 
     `noise` holds standard normal draws "node" (N, D) and "attribute" (M, D + K); `labels_of_unknown` gives
     the labels (N, K) to use where none is observed, from the label logits.
@@ -58,7 +67,7 @@ def dense_loss(model, settings, network, noise, labels_of_unknown):
     one_hot = F.one_hot(network.observed.clamp_min(0), n_classes).to(output.dtype)
     y = torch.where(known[:, None], one_hot, labels_of_unknown(logits))
     z, kl_node = draw(output + y @ model.label_shift["node"], noise["node"])
-    hidden_attribute = torch.tanh(network.attributes.T @ attribute.inputs.weights[0] + attribute.bias)
+    hidden_attribute = torch.tanh(network.owners @ attribute.inputs.weights[0] + attribute.bias)
     codes_a, kl_attribute = draw(
         hidden_attribute @ attribute.second.weight.T + attribute.second.bias, noise["attribute"]
     )
