@@ -10,6 +10,10 @@ import pytest
 
 from coembed.network import Network, demo_network
 
+# Before anything imports torch: small tensors gain nothing from threads, and on a busy machine threads that
+# wait for one another cost minutes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def demo() -> Network:
