@@ -70,7 +70,8 @@ def random_fitted(
         softmax(inner @ weights["label.1"] + weights["label.bias.1"], axis=1) if k else np.zeros((n, 0))
     )
     nodes = base @ weights["node.1"] + probabilities @ label_shift
-    attributes = np.tanh(x.T @ weights["attribute.0"] + weights["attribute.bias.0"])
+    owners = x.T / np.sqrt(np.maximum((x**2).sum(axis=0), 1e-12))[:, None]
+    attributes = np.tanh(owners @ weights["attribute.0"] + weights["attribute.bias.0"])
     attributes = attributes @ weights["attribute.1"] + weights["attribute.bias.1"]
 
     return Fitted(
