@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.baselines import METHODS, method, recommenders
-from coembed.baselines.features import idf_rows
-from coembed.baselines.recommenders import degree, nearest_nodes, neighbours, popularity
+from coembed.baselines import METHODS, features, method
+from coembed.baselines.features import idf_rows, nearest_nodes
+from coembed.baselines.recommenders import degree, neighbours, popularity
 from coembed.errors import InputError
 from coembed.network import Network
 from coembed.tasks.problem import Problem
@@ -44,7 +44,7 @@ def test_adamic_and_adar_by_hand(small: Network) -> None:
 def test_nearest_nodes_agree_with_the_dense_computation(
     demo: Network, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recommenders, "ROWS", 100)
+    monkeypatch.setattr(features, "ROWS", 100)
     unit = idf_rows(demo.attributes)
     cosine = (unit @ unit.T).toarray()
     np.fill_diagonal(cosine, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coembed.baselines import classifiers, recommenders
+from coembed.baselines import can, classifiers, factors, gcn, recommenders
 from coembed.errors import InputError
 from coembed.settings import Task
 from coembed.tasks import scan
@@ -12,6 +12,7 @@ __all__ = ["METHODS", "method"]
 
 _CLASSES: tuple[Task, ...] = ("classification",)
 _PAIRS: tuple[Task, ...] = ("attributes", "links")
+_LINKS: tuple[Task, ...] = ("links",)
 
 METHODS: dict[str, Method] = {
     each.name: each
@@ -30,6 +31,16 @@ METHODS: dict[str, Method] = {
         Method("popularity", _PAIRS, recommenders.popularity, "frequency of the attribute, sum of degrees"),
         Method("degree", _PAIRS, recommenders.degree, "product of the counts at both ends"),
         Method("neighbours", _PAIRS, recommenders.neighbours, "20 nearest nodes vote, or Adamic-Adar"),
+        Method("linear-views", _CLASSES, classifiers.linear_views, "logistic regression on all views"),
+        Method("knn", _CLASSES, classifiers.nearest_vote, "20 nearest labelled nodes vote"),
+        Method("adamic-adar", _LINKS, recommenders.adamic_adar, "common neighbours by 1 / log degree"),
+        Method(
+            "resource-allocation", _LINKS, recommenders.resource_allocation, "common neighbours by 1 / degree"
+        ),
+        Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition"),
+        Method("ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)"),
+        Method("gcn", _CLASSES, gcn.fit, "graph convolutional network"),
+        Method("can", _PAIRS, can.fit, "this package's model without labels"),
     )
 }
 

@@ -1,16 +1,17 @@
-"""Floors of classification: the commonest class, linear models, and labels spread along the links."""
+"""Floors of classification: the commonest class, linear models, labels spread along links, nearest nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, unit_rows
+from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, nearest_nodes, unit_rows
 from coembed.errors import InputError
 from coembed.network import Network
 from coembed.tasks.metrics import accuracy
@@ -43,7 +44,7 @@ def majority(problem: Problem) -> Classes:
     >>> majority(Problem("classification", network)).values[3].round(2)
     array([0.33, 0.67])
     """
-    return Classes(np.tile(_class_shares(problem.network), (problem.network.n_nodes, 1)))
+    return Classes(np.tile(class_shares(problem.network), (problem.network.n_nodes, 1)))
 
 
 def propagation(problem: Problem) -> Classes:
@@ -52,7 +53,7 @@ def propagation(problem: Problem) -> Classes:
     Y <- 0.9 S Y + 0.1 Y0 with S = D^-1/2 A D^-1/2. A node that nothing reaches has the class shares.
     """
     network = problem.network
-    shares = _class_shares(network)
+    shares = class_shares(network)
     known = np.zeros((network.n_nodes, network.n_classes), dtype=np.float32)
     known[network.labelled, network.labels[network.labelled]] = 1
     step, spread = degree_scaled(network.links), known
@@ -79,6 +80,94 @@ def linear_smooth(problem: Problem) -> Classes:
     """Logistic regression on the attributes of the node, of its neighbours, and of theirs."""
     network = problem.network
     return _linear(problem, Hops(idf_rows(network.attributes), mean_of_neighbours(network.links), hops=2))
+
+
+def linear_views(problem: Problem) -> Classes:
+    """Logistic regression on all views of a node side by side.
+
+    Its attributes, its links, its neighbours' attributes up to two hops, and the attributes of the 20 nodes
+    that are most similar to it, and of the 20 most similar to those.
+    """
+    network = problem.network
+    own = idf_rows(network.attributes)
+    linked = mean_of_neighbours(network.links)
+    similar = _averaging(nearest_nodes(own))
+    views: tuple[View, ...] = (
+        View((), own),
+        View((), unit_rows(degree_scaled(network.links))),
+        View((linked,), own),
+        View((linked, linked), own),
+        View((similar,), own),
+        View((similar, similar), own),
+    )
+    return _linear(problem, Views(views))
+
+
+def nearest_vote(problem: Problem) -> Classes:
+    """The 20 labelled nodes with the most similar attributes vote, each with its similarity.
+
+    A node that resembles nobody has the class shares.
+    """
+    network = problem.network
+    shares = class_shares(network)
+    labelled = network.labelled
+    known = np.zeros((len(labelled), network.n_classes), dtype=np.float32)
+    known[np.arange(len(labelled)), network.labels[labelled]] = 1
+    # asking itself would tell a labelled node its own label, which it has already
+    near = nearest_nodes(idf_rows(network.attributes), among=labelled)
+    votes = near[:, labelled] @ known
+    mass = votes.sum(axis=1, keepdims=True)
+    return Classes(np.where(mass > 0, votes / np.where(mass > 0, mass, 1), shares))
+
+
+def _averaging(weights: sp.csr_array) -> sp.csr_array:
+    sums = np.asarray(weights.sum(axis=1))
+    scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
+    return sp.csr_array(sp.diags_array(scale) @ weights)
+
+
+class Blocks(Protocol):
+    """Features in blocks, of which a linear model needs a few rows, and products with its weights."""
+
+    def rows(self, nodes: np.ndarray) -> list[sp.csr_array]:
+        """One block of features after the other, at the given nodes."""
+
+    def times(self, weights: list[np.ndarray]) -> np.ndarray:
+        """All nodes' features times the weights of every block."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Features after some averaging steps, the first step of the tuple being applied last."""
+
+    steps: tuple[sp.csr_array, ...]
+    features: sp.csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Any views side by side, never written down where they are averages."""
+
+    views: Sequence[View]
+
+    def rows(self, nodes: np.ndarray) -> list[sp.csr_array]:
+        blocks = []
+        for view in self.views:
+            chain = (*view.steps, view.features)
+            block = chain[0][nodes]
+            for factor in chain[1:]:
+                block = sp.csr_array(block @ factor)
+            blocks.append(block)
+        return blocks
+
+    def times(self, weights: list[np.ndarray]) -> np.ndarray:
+        total = np.zeros((self.views[0].features.shape[0], weights[0].shape[1]))
+        for view, weight in zip(self.views, weights, strict=True):
+            product = view.features @ weight
+            for step in reversed(view.steps):
+                product = step @ product
+            total += product
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +199,9 @@ class Hops:
         return total
 
 
-def _linear(problem: Problem, hops: Hops) -> Classes:
+def _linear(problem: Problem, hops: Blocks) -> Classes:
     network = problem.network
-    _class_shares(network)  # refuses a network without labels
+    class_shares(network)  # refuses a network without labels
     labelled, labels = network.labelled, network.labels
     blocks = hops.rows(labelled)
     # averages are shorter than what they average: bring all blocks to one length, by the labelled rows only
@@ -124,7 +213,8 @@ def _linear(problem: Problem, hops: Hops) -> Classes:
     penalty = _choose_penalty(rows, labels[labelled], np.isin(labelled, problem.validation))
     model = _logistic(penalty).fit(rows, labels[labelled])
     weights, bias = _both_classes(model)
-    by_block = np.split(weights, len(blocks), axis=1)
+    widths = np.cumsum([block.shape[1] for block in blocks])[:-1]
+    by_block = np.split(weights, widths, axis=1)
     logits = hops.times([part.T * scale for part, scale in zip(by_block, scales, strict=True)]) + bias
     values = np.zeros((network.n_nodes, network.n_classes))
     values[:, model.classes_] = softmax(logits, axis=1)
@@ -154,7 +244,7 @@ def _both_classes(model: LogisticRegression) -> tuple[np.ndarray, np.ndarray]:
     return np.vstack([zero, model.coef_]), np.append(0.0, model.intercept_)
 
 
-def _class_shares(network: Network) -> np.ndarray:
+def class_shares(network: Network) -> np.ndarray:
     if not len(network.labelled):
         raise InputError(f"{network.name} shows no labels to learn from; give a larger share of them")
     counts = np.bincount(network.labels[network.labelled], minlength=network.n_classes)

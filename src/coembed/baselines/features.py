@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+NEAREST = 20
+ROWS = 512
+
 
 def presence(matrix: sp.csr_array) -> sp.csr_array:
     """1 wherever the matrix has an entry; shares no memory with it."""
@@ -70,3 +73,47 @@ def mean_of_neighbours(links: sp.csr_array) -> sp.csr_array:
     averaging = presence(links)
     averaging.data = (1 / np.repeat(degree, degree)).astype(np.float32)
     return averaging
+
+
+def nearest_nodes(unit: sp.csr_array, k: int = NEAREST, among: np.ndarray | None = None) -> sp.csr_array:
+    """The k nodes with the largest cosine to each node (itself left out), N x N with k entries a row at most.
+
+    `among`: only these nodes are looked for.
+
+    Examples
+    --------
+    >>> unit = sp.csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    >>> nearest_nodes(unit, k=1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    n_nodes = unit.shape[0]
+    k = min(k, n_nodes - 1)
+    columns = (unit if among is None else _only(unit, among)).T.tocsr()
+    blocks = []
+    for start in range(0, n_nodes, ROWS):
+        near = (unit[start : start + ROWS] @ columns).toarray()
+        rows = np.arange(len(near))
+        near[rows, start + rows] = 0
+        # of equal similarities the lowest index first, whatever the library's partition does
+        floor = np.partition(near, n_nodes - k, axis=1)[:, n_nodes - k, None] if k else np.inf
+        candidate = sp.csr_array(np.where((near >= floor) & (near > 0), near, 0))
+        blocks.append(_first_largest(candidate, k))
+    return sp.vstack(blocks, format="csr")
+
+
+def _first_largest(matrix: sp.csr_array, k: int) -> sp.csr_array:
+    """At most k entries of every row: the largest, among equals the first."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((matrix.indices, -matrix.data, rows))
+    place = np.arange(matrix.nnz) - matrix.indptr[rows]
+    kept = order[place < k]
+    return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
+
+
+def _only(matrix: sp.csr_array, rows: np.ndarray) -> sp.csr_array:
+    """The matrix with all other rows empty."""
+    chosen = np.zeros(matrix.shape[0], dtype=matrix.dtype)
+    chosen[rows] = 1
+    return sp.csr_array(sp.diags_array(chosen) @ matrix)

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.baselines.features import frequency, idf_rows, presence
+from coembed.baselines.features import frequency, idf_rows, nearest_nodes, presence
 from coembed.tasks.problem import Answer, Problem
-
-NEAREST = 20
-ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,46 +81,29 @@ def neighbours(problem: Problem) -> Votes:
     matrix = presence(_matrix(problem))
     if problem.task == "attributes":
         return Votes(nearest_nodes(idf_rows(matrix)), matrix)
+    return adamic_adar(problem)
+
+
+def adamic_adar(problem: Problem) -> Votes:
+    """Links: common neighbours, each counting 1 / log of its number of links."""
     # an adviser with one link advises nobody else, so its weight does not matter; log 1 = 0 must not divide
-    weight = 1 / np.log(np.maximum(np.diff(matrix.indptr), 2))
-    advisers = matrix.copy()
-    advisers.data = weight[matrix.indices].astype(np.float32)
-    return Votes(advisers, matrix)
+    return _common_neighbours(problem, 1 / np.log(np.maximum(_degrees(problem), 2)))
 
 
-def nearest_nodes(unit: sp.csr_array, k: int = NEAREST) -> sp.csr_array:
-    """The k nodes with the largest cosine to each node (itself left out), N x N with k entries a row at most.
-
-    Examples
-    --------
-    >>> unit = sp.csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    >>> nearest_nodes(unit, k=1).toarray()
-    array([[0., 1., 0.],
-           [1., 0., 0.],
-           [0., 0., 0.]])
-    """
-    n_nodes = unit.shape[0]
-    k = min(k, n_nodes - 1)
-    columns = unit.T.tocsr()
-    blocks = []
-    for start in range(0, n_nodes, ROWS):
-        near = (unit[start : start + ROWS] @ columns).toarray()
-        rows = np.arange(len(near))
-        near[rows, start + rows] = 0
-        # of equal similarities the lowest index first, whatever the library's partition does
-        floor = np.partition(near, n_nodes - k, axis=1)[:, n_nodes - k, None] if k else np.inf
-        candidate = sp.csr_array(np.where((near >= floor) & (near > 0), near, 0))
-        blocks.append(_first_largest(candidate, k))
-    return sp.vstack(blocks, format="csr")
+def resource_allocation(problem: Problem) -> Votes:
+    """Links: common neighbours, each counting 1 / its number of links (Zhou, Lü and Zhang, 2009)."""
+    return _common_neighbours(problem, 1 / np.maximum(_degrees(problem), 1))
 
 
-def _first_largest(matrix: sp.csr_array, k: int) -> sp.csr_array:
-    """At most k entries of every row: the largest, among equals the first."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    place = np.arange(matrix.nnz) - matrix.indptr[rows]
-    kept = order[place < k]
-    return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
+def _degrees(problem: Problem) -> np.ndarray:
+    return np.diff(problem.network.links.indptr)
+
+
+def _common_neighbours(problem: Problem, weight: np.ndarray) -> Votes:
+    links = presence(problem.network.links)
+    advisers = links.copy()
+    advisers.data = weight[links.indices].astype(np.float32)
+    return Votes(advisers, links)
 
 
 def _matrix(problem: Problem) -> sp.csr_array:

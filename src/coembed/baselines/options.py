@@ -1,0 +1,74 @@
+"""Options of the rivals: a small frozen record for each, changed by texts like ``hidden=32``."""
+
+from __future__ import annotations
+
+from dataclasses import Field, field, fields
+from typing import Any, TypeVar, cast
+
+from coembed.errors import InputError
+from coembed.settings import Settings
+from coembed.tasks.problem import Problem
+
+Options = TypeVar("Options")
+
+
+def number(default: float, low: float, high: float) -> Any:
+    """A numeric option and its range; it is a whole number if its default is."""
+    return field(default=default, metadata={"low": low, "high": high})
+
+
+def choice(default: str, *others: str) -> Any:
+    """An option that is one of a few words."""
+    return field(default=default, metadata={"words": (default, *others)})
+
+
+def options(kind: type[Options], problem: Problem) -> Options:
+    """The record of a method's options, with the changes that the problem asks for.
+
+    All methods of a comparison may be given one list of changes: the name of a setting of the package's own
+    model that the method does not have is passed over; any other unknown name is refused.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from coembed.network import demo_network
+    >>> @dataclass(frozen=True)
+    ... class Small:
+    ...     hidden: int = number(16, 1, 4096)
+    >>> options(Small, Problem("classification", demo_network(), changes=("hidden=8", "alpha=3")))
+    Small(hidden=8)
+    >>> options(Small, Problem("classification", demo_network(), changes=("hiden=8",)))
+    Traceback (most recent call last):
+    coembed.errors.InputError: there is no option 'hiden'; this method has: hidden
+    """
+    own: dict[str, Field] = {each.name: each for each in fields(cast(Any, kind))}
+    ours = {each.name for each in fields(Settings)}
+    changes: dict[str, Any] = {}
+    for assignment in problem.changes:
+        name, equals, text = (part.strip() for part in assignment.partition("="))
+        if not equals:
+            raise InputError(f"{assignment!r} is not of the form setting=value")
+        if name in own:
+            changes[name] = _value(own[name], text)
+        elif name not in ours:
+            raise InputError(f"there is no option {name!r}; this method has: {', '.join(own)}")
+    return kind(**changes)
+
+
+def _value(option: Field, text: str) -> Any:
+    words = option.metadata.get("words")
+    if words is not None:
+        if text not in words:
+            raise InputError(f"option {option.name} must be one of {', '.join(words)}, got {text!r}")
+        return text
+    whole = isinstance(option.default, int)
+    low, high = option.metadata["low"], option.metadata["high"]
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        raise InputError(
+            f"option {option.name} must be a {'whole ' if whole else ''}number, got {text!r}"
+        ) from None
+    if not low <= value <= high:
+        raise InputError(f"option {option.name} must be between {low:g} and {high:g}, got {text}")
+    return value
