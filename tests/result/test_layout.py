@@ -58,7 +58,7 @@ def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first.nodes, second.nodes)
     cached_layout(replace(fitted, attribute_mean=fitted.attribute_mean + 1), tmp_path, "pca")
     assert len(made) == 2  # another model in the same folder
-    (tmp_path / "map.npz").write_bytes(b"broken")
+    (tmp_path / "map-pca.npz").write_bytes(b"broken")
     cached_layout(fitted, tmp_path, "pca")
     assert len(made) == 3
 
@@ -91,8 +91,8 @@ def test_classes_take_turns_in_being_named(fitted):
 
 
 def test_unknown_methods_and_formats_are_refused(fitted, tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="no map method 'umap'"):
-        fitted.map2d("umap")
+    with pytest.raises(InputError, match="no map method 'globe'"):
+        fitted.map2d("globe")
     with pytest.raises(InputError, match=r"must end in \.png, \.svg or \.pdf"):
         draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.gif")
     monkeypatch.setattr(layouts, "find_spec", lambda name: None)

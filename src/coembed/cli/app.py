@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from coembed.cli import data, demo, evaluate, files, query, train
+from coembed.cli import data, demo, evaluate, explore, files, query, train
 from coembed.version import __version__
 
 app = typer.Typer(
@@ -19,7 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-START, ASK, FILES = "Start here", "Ask a model", "Files"
+START, SHOW, ASK, FILES = "Start here", "See a model", "Ask a model", "Files"
 
 app.command(rich_help_panel=START)(demo.demo)
 app.command(rich_help_panel=START)(train.train)
@@ -27,6 +27,8 @@ app.command(rich_help_panel=START)(evaluate.evaluate)
 for question in (query.predict, query.complete, query.links, query.profile, query.similar):
     app.command(rich_help_panel=ASK)(question)
 app.command("map", rich_help_panel=ASK)(files.draw)
+for show in (explore.explore, explore.serve):
+    app.command(rich_help_panel=SHOW)(show)
 app.command(rich_help_panel=FILES)(data.info)
 app.command(rich_help_panel=FILES)(data.convert)
 app.command(rich_help_panel=FILES)(files.embed)

@@ -88,7 +88,7 @@ def draw(
         Path, typer.Option("--output", "-o", metavar="FILE", help="A .png, .svg or .pdf.")
     ] = Path("map.png"),
     method: Annotated[
-        str, typer.Option("--method", help="`tsne`, `pca`, or `auto`: t-SNE if installed and not too large.")
+        str, typer.Option("--method", help="`tsne`, `pca`, `umap`, or `auto`: t-SNE if installed and small.")
     ] = "auto",
     words: Annotated[int, typer.Option("--words", min=0, help="Attributes to name, at most.")] = 40,
     names: Annotated[int, typer.Option("--names", min=0, help="Nodes to name, at most.")] = 14,

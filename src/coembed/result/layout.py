@@ -1,9 +1,10 @@
-"""Nodes and attributes on one plane: PCA, or t-SNE where openTSNE is installed."""
+"""Nodes and attributes on one plane: t-SNE, PCA or UMAP, made once and kept with the model."""
 
 from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,16 +14,24 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.network.npz import load_arrays, save_arrays
+from coembed.result.codes import Codes
 from coembed.result.scores import unit_rows
 
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted
 
-METHODS = ("auto", "pca", "tsne")
+METHODS = ("auto", "pca", "tsne", "umap")
+TITLES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 MOST_FOR_TSNE = 20_000
-"""Items up to which ``auto`` takes t-SNE: about a minute on one core."""
-CACHE = "map.npz"
-_DRAWS, _NEIGHBOURS = 30, 10
+"""Items up to which ``auto`` takes t-SNE: well under a minute."""
+
+Progress = Callable[[int, int], None]
+"""Called on the way with the number of steps done and to do."""
+
+_PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
+_EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
+_DRAWS, _NEIGHBOURS, _ANCHORS = 30, 10, 4096
+_SHARPNESS = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,21 +43,30 @@ class Layout:
     attributes: np.ndarray
 
 
-def make_layout(fitted: Fitted, method: str = "auto", seed: int = 0) -> Layout:
+def make_layout(
+    fitted: Fitted, method: str = "auto", seed: int = 0, progress: Progress | None = None
+) -> Layout:
     """Lay out directions of codes: items near each other point the same way in the common space."""
     method = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
     directions = np.vstack(_directions(fitted))
-    places = principal_plane(directions) if method == "pca" else _tsne(directions, seed)
+    if method == "pca":
+        places = principal_plane(directions)
+    else:
+        places = (_tsne if method == "tsne" else _umap)(directions, seed, progress)
     nodes, attributes = np.split(places.astype(np.float32), [fitted.network.n_nodes])
     return Layout(method, nodes, attributes)
 
 
 def cached_layout(
-    fitted: Fitted, folder: str | os.PathLike[str], method: str = "auto", seed: int = 0
+    fitted: Fitted,
+    folder: str | os.PathLike[str],
+    method: str = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
 ) -> Layout:
     """The layout kept with a model's folder, made and kept there at the first time of asking."""
-    path = Path(folder) / CACHE
     chosen = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
+    path = Path(folder) / f"map-{chosen}.npz"
     key = np.array([f"{chosen} {seed} {_fingerprint(fitted):08x}"])
     if path.is_file():
         try:
@@ -61,32 +79,82 @@ def cached_layout(
                 return Layout(chosen, kept["nodes"], kept["attributes"])
         except (InputError, KeyError):
             pass  # a broken cache is made again
-    layout = make_layout(fitted, chosen, seed)
+    layout = make_layout(fitted, chosen, seed, progress)
     if os.access(folder, os.W_OK):
         save_arrays(path, {"key": key, "nodes": layout.nodes, "attributes": layout.attributes})
     return layout
 
 
+class Plane:
+    """A layout that knows where a code belongs on it: for new items, and for the spread of known ones.
+
+    A code is placed among the items whose directions are nearest to its own, so that nothing known moves
+    and the measure is that of the map itself, however crooked.
+    """
+
+    def __init__(self, fitted: Fitted, layout: Layout, seed: int = 0) -> None:
+        nodes, attributes = _directions(fitted)
+        self.fitted, self.layout = fitted, layout
+        self.centres = {"node": _centre(fitted.nodes), "attribute": _centre(fitted.attributes)}
+        self.directions = np.vstack([nodes, attributes]).astype(np.float32)
+        self.places = np.vstack([layout.nodes, layout.attributes])
+        # draws of one item all over a large map are compared with a sample of it, not with every item
+        count = len(self.places)
+        self.rng_seed = seed
+        self.anchors = (
+            np.arange(count)
+            if count <= _ANCHORS
+            else np.sort(np.random.default_rng(seed).choice(count, _ANCHORS, replace=False))
+        )
+
+    def place(self, codes: Codes, kind: str) -> np.ndarray:
+        """Where new items of a kind fall, one row each: among their nearest known items."""
+        nearness = self._directions_of(codes.mean, kind) @ self.directions.T
+        return self._centres_of_nearest(nearness, self.places)
+
+    def spreads(self, codes: Codes, kind: str) -> np.ndarray:
+        """How far its uncertainty carries each item on the plane: a 2 x 2 covariance each."""
+        rng = np.random.default_rng(self.rng_seed)
+        found = np.empty((len(codes.mean), 2, 2))
+        anchor_places, anchor_directions = self.places[self.anchors], self.directions[self.anchors]
+        for i, (mean, std) in enumerate(zip(codes.mean, codes.std, strict=True)):
+            draws = mean + std * rng.standard_normal((_DRAWS, len(mean)), dtype=np.float32)
+            places = anchor_places
+            directions = anchor_directions
+            if len(self.anchors) < len(self.places):
+                # the sample is coarse where the item is: its own surroundings are added in full
+                own = (self._directions_of(mean[None], kind) @ self.directions.T)[0]
+                close = np.argpartition(-own, 256)[:256]
+                places = np.vstack([places, self.places[close]])
+                directions = np.vstack([directions, self.directions[close]])
+            nearness = self._directions_of(draws, kind) @ directions.T
+            found[i] = np.cov(self._centres_of_nearest(nearness, places).T)
+        return found
+
+    def _directions_of(self, means: np.ndarray, kind: str) -> np.ndarray:
+        return unit_rows(unit_rows(means) - self.centres[kind]).astype(np.float32)
+
+    @staticmethod
+    def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray) -> np.ndarray:
+        count = min(_NEIGHBOURS, nearness.shape[1])
+        near = np.argpartition(-nearness, count - 1, axis=1)[:, :count]
+        values = np.take_along_axis(nearness, near, axis=1)
+        # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
+        weights = np.exp(_SHARPNESS * (values - values.max(axis=1, keepdims=True)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.einsum("nk,nkc->nc", weights, places[near])
+
+
 def spreads(
     fitted: Fitted, layout: Layout, nodes: np.ndarray, attributes: np.ndarray, seed: int = 0
 ) -> np.ndarray:
-    """How far the uncertainty of items carries them on the plane: a 2 x 2 covariance each, nodes first.
-
-    An item's own draws are placed where their nearest items are, so the measure is that of the map itself,
-    however crooked.
-    """
-    rng = np.random.default_rng(seed)
-    everywhere, directions = np.vstack([layout.nodes, layout.attributes]), np.vstack(_directions(fitted))
-    covariances = []
-    for codes, items in ((fitted.nodes, nodes), (fitted.attributes, attributes)):
-        centre = unit_rows(codes.mean).mean(axis=0) if len(codes.mean) else 0
-        for i in items:
-            draws = codes.mean[i] + codes.std[i] * rng.standard_normal((_DRAWS, codes.mean.shape[1]))
-            nearness = unit_rows(unit_rows(draws) - centre) @ directions.T
-            count = min(_NEIGHBOURS, len(everywhere))
-            near = np.argpartition(-nearness, count - 1, axis=1)[:, :count]
-            covariances.append(np.cov(everywhere[near].mean(axis=1).T))
-    return np.array(covariances).reshape(-1, 2, 2)
+    """Covariances on the plane of some nodes and attributes, nodes first (see :meth:`Plane.spreads`)."""
+    plane = Plane(fitted, layout, seed)
+    found = [
+        plane.spreads(fitted.nodes.take(nodes), "node"),
+        plane.spreads(fitted.attributes.take(attributes), "attribute"),
+    ]
+    return np.concatenate(found)
 
 
 def principal_plane(rows: np.ndarray) -> np.ndarray:
@@ -114,30 +182,71 @@ def _directions(fitted: Fitted) -> list[np.ndarray]:
     found = []
     for codes in (fitted.nodes, fitted.attributes):
         units = unit_rows(codes.mean)
-        found.append(unit_rows(units - units.mean(axis=0)) if len(units) else units)
+        found.append(unit_rows(units - _centre(codes)) if len(units) else units)
     return found
+
+
+def _centre(codes: Codes) -> np.ndarray:
+    units = unit_rows(codes.mean)
+    return units.mean(axis=0) if len(units) else np.zeros(codes.mean.shape[1], dtype=np.float32)
 
 
 def _chosen(method: str, items: int) -> str:
     if method not in METHODS:
         raise InputError(f"there is no map method {method!r}; known: {', '.join(METHODS)}")
-    installed = find_spec("openTSNE") is not None
-    if method == "tsne" and not installed:
-        raise InputError("t-SNE needs openTSNE; install coembed[map], or take the method pca")
     if method == "auto":
-        return "tsne" if installed and 50 <= items <= MOST_FOR_TSNE else "pca"
+        return "tsne" if find_spec("openTSNE") and 50 <= items <= MOST_FOR_TSNE else "pca"
+    package = _PACKAGES.get(method)
+    if package is not None and find_spec(package) is None:
+        remedy = "coembed[map]" if method == "tsne" else "umap-learn"
+        raise InputError(f"{TITLES[method]} needs {package}; install {remedy}, or take the method pca")
     return method
 
 
-def _tsne(rows: np.ndarray, seed: int) -> np.ndarray:
+def _tsne(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
     from openTSNE import TSNE
 
     if len(rows) < 8:
         raise InputError(f"t-SNE needs at least 8 items, got {len(rows)}; take the method pca")
-    perplexity = min(30.0, (len(rows) - 1) / 4)
-    # rows have length one: Euclidean neighbours are cosine neighbours, and the exact search is quicker
-    places = TSNE(perplexity=perplexity, random_state=seed, n_jobs=1, initialization="pca").fit(rows)
+    done = 0
+
+    def report(iteration: int, error: float, embedding: np.ndarray) -> None:
+        # the count starts again after the early phase
+        nonlocal done
+        done += _REPORT_EVERY
+        if progress is not None:
+            progress(min(done, _EARLY + _LATE), _EARLY + _LATE)
+
+    # rows have length one: Euclidean neighbours are cosine neighbours
+    places = TSNE(
+        perplexity=min(30.0, (len(rows) - 1) / 4),
+        early_exaggeration_iter=_EARLY,
+        n_iter=_LATE,
+        random_state=seed,
+        n_jobs=_cores(),
+        initialization="pca",
+        callbacks=report,
+        callbacks_every_iters=_REPORT_EVERY,
+    ).fit(rows)
     return np.asarray(places)
+
+
+def _umap(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
+    from umap import UMAP
+
+    if len(rows) < 8:
+        raise InputError(f"UMAP needs at least 8 items, got {len(rows)}; take the method pca")
+    places = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=seed, n_jobs=1).fit_transform(rows)
+    if progress is not None:
+        progress(1, 1)
+    return np.asarray(places)
+
+
+def _cores() -> int:
+    """Processors this process may use, fewer where the environment asks for fewer threads."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(allowed, int(asked)) if asked.isdigit() and int(asked) > 0 else allowed
 
 
 def _fingerprint(fitted: Fitted) -> int:

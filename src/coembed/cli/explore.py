@@ -1,0 +1,164 @@
+"""Commands that show a model: the page in a browser, the API alone, one page to send to a colleague."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coembed.cli.options import ModelPath, Quiet
+from coembed.console import say, to_stderr
+from coembed.errors import InputError
+
+if TYPE_CHECKING:
+    from coembed.network import Network
+    from coembed.result import Fitted
+    from coembed.serve import Explorer
+
+PORT = 8642
+
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any free one.")]
+Host = Annotated[
+    str, typer.Option("--host", help="Address to listen on; one that others reach needs a token.")
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="COEMBED_TOKEN",
+        help="What requests must show; made up, if others can reach the host.",
+        show_default=False,
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option("--method", help="Layout: `tsne`, `pca`, `umap`, or `auto`: t-SNE if installed and small."),
+]
+Truth = Annotated[
+    Path | None,
+    typer.Option(
+        "--truth",
+        metavar="NETWORK",
+        help="A network with labels that were hidden from the model, to judge it by.",
+        show_default=False,
+    ),
+]
+
+
+def explore(
+    model: ModelPath,
+    truth: Truth = None,
+    method: Method = "auto",
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+    token: Token = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+    quiet: Quiet = False,
+) -> None:
+    """Look at a model in the browser: its map, a card for everything on it, its training and quality.
+
+    **Examples**
+
+    `coembed explore demo/model`
+
+    `coembed explore model --truth wordnet.npz --no-browser`
+    """
+    explorer = _explorer(model, truth, method, quiet)
+    _serve(explorer, host, port, token, browser=browser, elsewhere=True)
+
+
+def serve(
+    model: ModelPath,
+    truth: Truth = None,
+    method: Method = "auto",
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+    token: Token = None,
+    quiet: Quiet = False,
+) -> None:
+    """Answer questions about a model over HTTP, without opening a browser.
+
+    **Examples**
+
+    `coembed serve demo/model --port 9000`
+
+    `coembed serve model --host 0.0.0.0 --token "$SECRET"`
+    """
+    explorer = _explorer(model, truth, method, quiet)
+    _serve(explorer, host, port, token, browser=False, elsewhere=False)
+
+
+def _serve(
+    explorer: Explorer, host: str, port: int, token: str | None, *, browser: bool, elsewhere: bool
+) -> None:
+    from coembed.serve import serve as run
+
+    def tell(address: str) -> None:
+        say(f"{explorer.network.name} is at {address} (Ctrl-C ends it)", "green")
+
+    run(explorer, host=host, port=port, token=token, browser=browser, elsewhere=elsewhere, tell=tell)
+
+
+def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Explorer:
+    """The model with its layout, made now if it was never made."""
+    try:
+        from coembed.serve import Explorer
+    except ModuleNotFoundError as error:
+        raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
+    from coembed.network import read
+    from coembed.result import load
+    from coembed.result.layout import cached_layout
+
+    fitted = load(model)
+    judged_by = read(truth) if truth is not None else bundled_truth(fitted)
+    with LayoutProgress(quiet) as progress:
+        layout = cached_layout(fitted, model, method, progress=progress)
+    return Explorer(fitted, layout, judged_by)
+
+
+def bundled_truth(fitted: Fitted) -> Network | None:
+    """The bundled network, where the model was fitted to it with hidden labels: the demo can be judged."""
+    from coembed.network import demo_network
+
+    network, bundled = fitted.network, demo_network()
+    same = network.name == bundled.name and list(network.node_names) == list(bundled.node_names)
+    hidden = same and len(network.labelled) < len(bundled.labelled) and network.n_classes
+    return bundled if hidden else None
+
+
+class LayoutProgress:
+    """A bar while the map is laid out, which is done once for a model."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+        console = to_stderr()
+        self.live = console.is_terminal and not quiet
+        self.quiet, self.told = quiet, False
+        self.bar = Progress(
+            SpinnerColumn(),
+            TextColumn("[bold]laying out the map"),
+            BarColumn(bar_width=28),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not self.live,
+        )
+        self.task = self.bar.add_task("layout", total=None)
+
+    def __enter__(self) -> LayoutProgress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def __call__(self, done: int, steps: int) -> None:
+        self.bar.update(self.task, completed=done, total=steps)
+        if not (self.live or self.quiet or self.told):
+            say("laying out the map; it is kept with the model")
+            self.told = True
