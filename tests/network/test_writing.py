@@ -10,7 +10,15 @@ import pytest
 from coembed.errors import InputError
 from coembed.network import Network, read, write
 
-PLACES = [("net.npz", None), ("net", None), ("net", "parquet"), ("net.parquet", None), ("net", "npz")]
+PLACES = [
+    ("net.npz", None),
+    ("net", None),
+    ("net", "parquet"),
+    ("net.parquet", None),
+    ("net", "npz"),
+    ("net", "mapped"),
+    ("net.mapped", None),
+]
 
 
 @pytest.mark.parametrize(("place", "format"), PLACES)
@@ -92,7 +100,7 @@ def test_names_that_csv_would_lose_are_refused_by_it(tmp_path, assert_same, name
     with pytest.raises(InputError, match="csv would lose the name"):
         write(network, tmp_path / "csv")
     assert os.listdir(tmp_path) == []
-    places = ["net.npz"] if not name else ["net.npz", "net.parquet"]
+    places = ["net.npz", "net.mapped"] if not name else ["net.npz", "net.mapped", "net.parquet"]
     for place in places:
         write(network, tmp_path / place)
         assert_same(network, read(tmp_path / place))

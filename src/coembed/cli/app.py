@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from coembed.cli import data, demo, evaluate, explore, files, query, train
+from coembed.cli import data, demo, evaluate, explore, files, query, synthesize, train
 from coembed.version import __version__
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ for show in (explore.explore, explore.serve):
     app.command(rich_help_panel=SHOW)(show)
 app.command(rich_help_panel=FILES)(data.info)
 app.command(rich_help_panel=FILES)(data.convert)
+app.command(rich_help_panel=FILES)(synthesize.synthesize)
 app.command(rich_help_panel=FILES)(files.embed)
 app.command(rich_help_panel=FILES)(files.export)
 

@@ -39,11 +39,15 @@ def info(network: NetworkPaths, json: Json = False) -> None:
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="A network.", show_default=False)],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A file.npz, or a folder for tables.", show_default=False)
+        Path, typer.Argument(metavar="OUT", help="A file.npz, or a folder.", show_default=False)
     ],
     format: Annotated[
         str | None,
-        typer.Option("--format", help="`npz`, `csv` or `parquet`; by default what the name of OUT says."),
+        typer.Option(
+            "--format",
+            "--to",
+            help="`npz`, `csv`, `parquet` or `mapped`; by default what the name of OUT says.",
+        ),
     ] = None,
 ) -> None:
     """Write a network in another format.
@@ -53,6 +57,8 @@ def convert(
     `coembed convert BlogCatalog.mat blogcatalog.npz`
 
     `coembed convert cora.edge cora/ --format parquet`
+
+    `coembed convert edges.csv large --format mapped`
     """
     from coembed.network import read, write
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network.names import NameArray, Names
 
 UNKNOWN = -1
 """The label of a node whose class is not known."""
@@ -31,7 +32,8 @@ class Network:
     labels
         int64, one a node, index into `class_names` or ``UNKNOWN``.
     node_names, attribute_names, class_names
-        Object arrays of unique strings.
+        Object arrays of unique strings; those of nodes and attributes may be :class:`Names`, which behave as
+        arrays do and are decoded only when looked at.
     name
         What to call the network in reports.
     notices
@@ -51,8 +53,8 @@ class Network:
     links: sp.csr_array
     attributes: sp.csr_array
     labels: np.ndarray
-    node_names: np.ndarray
-    attribute_names: np.ndarray
+    node_names: NameArray
+    attribute_names: NameArray
     class_names: np.ndarray
     name: str = "network"
     notices: tuple[str, ...] = field(default=())
@@ -64,8 +66,8 @@ class Network:
         attributes: Any = None,
         labels: Any = None,
         *,
-        node_names: Sequence[str] | np.ndarray | None = None,
-        attribute_names: Sequence[str] | np.ndarray | None = None,
+        node_names: NameArray | None = None,
+        attribute_names: NameArray | None = None,
         class_names: Sequence[str] | np.ndarray | None = None,
         name: str = "network",
         notices: Sequence[str] = (),
@@ -146,11 +148,11 @@ class Network:
 
     def node_index(self, node: str) -> int:
         """Position of a node by its name."""
-        return self._index(self._node_positions, node, "node")
+        return self._index(self.node_names, node, "node")
 
     def attribute_index(self, attribute: str) -> int:
         """Position of an attribute by its name."""
-        return self._index(self._attribute_positions, attribute, "attribute")
+        return self._index(self.attribute_names, attribute, "attribute")
 
     def with_labels(self, labels: np.ndarray) -> Network:
         """The same network with other labels (same classes)."""
@@ -174,14 +176,18 @@ class Network:
     def _attribute_positions(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.attribute_names)}
 
-    def _index(self, positions: dict[str, int], key: str, kind: str) -> int:
-        found = positions.get(str(key))
-        return found if found is not None else self._unknown_name(positions, key, kind)
+    def _index(self, names: NameArray, key: str, kind: str) -> int:
+        if isinstance(names, Names):
+            found = names.find(str(key))
+        else:
+            positions = self._node_positions if kind == "node" else self._attribute_positions
+            found = positions.get(str(key))
+        return found if found is not None else self._unknown_name(names, key, kind)
 
-    def _unknown_name(self, positions: dict[str, int], key: str, kind: str) -> NoReturn:
+    def _unknown_name(self, names: NameArray, key: str, kind: str) -> NoReturn:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(key), list(positions)[:50_000], n=3)
+        near = get_close_matches(str(key), list(names[:50_000]), n=3)
         hint = f"did you mean {', '.join(repr(n) for n in near)}?" if near else "check the spelling"
         raise InputError(f"{self.name} has no {kind} {str(key)[:80]!r}; {hint}")
 
@@ -222,11 +228,15 @@ def _wider(links: sp.csr_array, transposed: sp.csr_array) -> sp.csr_array:
     return wide.maximum(wide.T.tocsr())
 
 
-def _names(names: Sequence[str] | np.ndarray | None, count: int, kind: str, network: str) -> np.ndarray:
+def _names(names: NameArray | None, count: int, kind: str, network: str) -> NameArray:
     if names is None:
         made_up = np.empty(count, dtype=object)
         made_up[:] = [f"{kind}{i}" for i in range(count)]
         return made_up
+    if isinstance(names, Names):
+        if len(names) == count and names.repeated() is None:
+            return names
+        names = list(names)
     listed = [str(n) for n in names]
     if len(listed) != count:
         raise InputError(f"{network}: {len(listed)} {kind} names for {count}; give one for each")

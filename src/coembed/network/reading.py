@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coembed.errors import InputError
 from coembed.network.data import Network
+from coembed.network.mapped import RECORD, is_mapped, open_mapped
 from coembed.network.matlab import read_mat
 from coembed.network.npz import read_npz
 from coembed.network.planetoid import planetoid_name, read_planetoid
@@ -42,6 +43,7 @@ def read(path: str | Path, *more_paths: str | Path) -> Network:
     ``.label``
     ``.mat``                     MATLAB variables Network, Attributes, Label
     ``ind.NAME.*``               Planetoid
+    ``network.json``, ``.npy``   a mapped network, whose arrays stay in the files
     ===========================  ================================================================
 
     Examples
@@ -71,6 +73,8 @@ def read(path: str | Path, *more_paths: str | Path) -> Network:
 
 
 def _read_file(path: Path) -> Network:
+    if path.name == RECORD and is_mapped(path.parent):
+        return open_mapped(path.parent)
     format = _format(path)
     if format == "npz":
         return read_npz(path)
@@ -90,6 +94,8 @@ def _read_file(path: Path) -> Network:
 
 
 def _read_folder(folder: Path) -> Network:
+    if is_mapped(folder):
+        return open_mapped(folder)
     files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     planetoid = sorted({name for name in map(planetoid_name, files) if name})
     scan = [p for p in files if p.suffix.lower() in ENDINGS]

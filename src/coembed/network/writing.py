@@ -13,12 +13,15 @@ import pyarrow.parquet as pq
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_folder
 from coembed.network.data import Network
+from coembed.network.mapped import write_mapped
+from coembed.network.names import Names
 from coembed.network.npz import write_npz
 from coembed.network.pairs import entries
 
-Format = Literal["npz", "csv", "parquet"]
+Format = Literal["npz", "csv", "parquet", "mapped"]
 ROLES = ("edges", "attributes", "labels", "names")
-OWN_NAMES = frozenset(f"{role}.{ending}" for role in ROLES for ending in ("csv", "parquet"))
+OWN_NAMES = frozenset({"truth.csv", *(f"{role}.{ending}" for role in ROLES for ending in ("csv", "parquet"))})
+"""Files of a folder that another network may replace."""
 
 
 def write(network: Network, path: str | Path, format: str | None = None) -> None:
@@ -27,10 +30,11 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
     Parameters
     ----------
     path
-        A file for ``npz``; a folder for ``csv`` and ``parquet``, made if it is not there. A folder with other
-        files in it is left alone.
+        A file for ``npz``; a folder for the others, made if it is not there. A folder with other files in it
+        is left alone.
     format
-        ``npz``, ``csv`` or ``parquet``; None: by the ending of `path`, and a folder of csv if there is none.
+        ``npz``, ``csv``, ``parquet``, or ``mapped``: raw arrays that are opened without being read; None: by
+        the ending of `path`, and a folder of csv if there is none.
 
     Examples
     --------
@@ -44,15 +48,12 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
     3682
     """
     path = Path(path)
-    if format is None:
-        format = path.suffix.lower().removeprefix(".") or "csv"
-    if format not in get_args(Format):
-        raise InputError(
-            f"{path}: there is no format {format!r} to write; use a name ending in .npz, .parquet or .csv, "
-            "or a folder without ending"
-        )
+    format = chosen_format(path, format)
     if format == "npz":
         write_npz(network, path)
+        return
+    if format == "mapped":
+        write_mapped(network, path)
         return
     tables = as_tables(network)
     _check_names(network, format)
@@ -65,10 +66,29 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
                 pq.write_table(table, file)
 
 
+def chosen_format(path: Path, format: str | None = None) -> Format:
+    """The format that was named, or that the ending of the path says.
+
+    Examples
+    --------
+    >>> chosen_format(Path("net.npz")), chosen_format(Path("net")), chosen_format(Path("net"), "mapped")
+    ('npz', 'csv', 'mapped')
+    """
+    if format is None:
+        format = path.suffix.lower().removeprefix(".") or "csv"
+    for known in get_args(Format):
+        if format == known:
+            return known  # type: ignore[no-any-return]
+    raise InputError(
+        f"{path}: there is no format {format!r} to write; use a name ending in .npz, .parquet, .csv or "
+        ".mapped, or a folder without ending"
+    )
+
+
 def as_tables(network: Network) -> dict[str, pa.Table]:
     """Links once each, attribute entries, known labels; and all names in order, so that nothing is lost."""
     nodes, attributes, classes = (
-        pa.array(names, type=pa.string())
+        names.texts if isinstance(names, Names) else pa.array(names, type=pa.large_string())
         for names in (network.node_names, network.attribute_names, network.class_names)
     )
     links = entries(network.links)

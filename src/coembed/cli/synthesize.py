@@ -1,0 +1,108 @@
+"""The command that makes a network up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coembed.cli.options import Json, Quiet
+from coembed.console import print_json, say, to_stderr
+
+
+def synthesize(
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="DIR", help="Folder or file to write.", show_default=False),
+    ],
+    nodes: Annotated[int, typer.Option("--nodes", min=1)] = 10_000,
+    links: Annotated[int, typer.Option("--links", min=0, help="Undirected pairs.")] = 50_000,
+    attributes: Annotated[int, typer.Option("--attributes", min=0)] = 1_000,
+    entries: Annotated[int, typer.Option("--entries", min=0, help="Pairs of node and attribute.")] = 200_000,
+    classes: Annotated[int, typer.Option("--classes", min=1)] = 10,
+    labels: Annotated[float, typer.Option("--labels", help="Share of the labels that is visible.")] = 0.1,
+    homophily: Annotated[
+        float, typer.Option("--homophily", help="Mean share of links that stay inside a class.")
+    ] = 0.5,
+    topicality: Annotated[
+        float, typer.Option("--topicality", help="Mean share of entries that stay inside a class's topic.")
+    ] = 0.3,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    format: Annotated[str, typer.Option("--format", help="`mapped`, `npz`, `csv` or `parquet`.")] = "mapped",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a network up, of any size: classes, power-law degrees, popular and rare attributes.
+
+    The classes of all nodes, hidden ones too, go to truth.csv: in DIR, or beside the file of an npz.
+
+    **Examples**
+
+    `coembed synthesize -o made-up --nodes 1000 --links 5000 --attributes 200 --entries 15000`
+
+    `coembed synthesize -o million --nodes 1000000 --links 5000000 --attributes 10000 --entries 20000000`
+    """
+    from coembed.network import synthesize as make
+    from coembed.network import true_classes, write
+    from coembed.network.synthetic import write_truth
+    from coembed.network.writing import chosen_format
+
+    chosen = chosen_format(output, format)
+    start = time.perf_counter()
+    with to_stderr().status("making nodes", spinner="dots") as status:
+
+        def progress(step: str) -> None:
+            status.update(f"making {step}")
+            if not quiet and not status.console.is_terminal:
+                say(f"making {step}")
+
+        network = make(
+            nodes,
+            links,
+            attributes,
+            entries,
+            classes,
+            labels,
+            seed,
+            homophily=homophily,
+            topicality=topicality,
+            name=output.stem,
+            progress=progress,
+        )
+        made = time.perf_counter()
+        progress(str(output))
+        write(network, output, chosen)
+        truth = output.parent / "truth.csv" if chosen == "npz" else output / "truth.csv"
+        write_truth(network, true_classes(nodes, classes, seed), truth)
+    report = {
+        "network": str(output),
+        "truth": str(truth),
+        "nodes": network.n_nodes,
+        "links": network.n_links,
+        "attributes": network.n_attributes,
+        "entries": int(network.attributes.nnz),
+        "classes": network.n_classes,
+        "labelled": len(network.labelled),
+        "seconds": round(time.perf_counter() - start, 3),
+        "seconds_making": round(made - start, 3),
+        "peak_rss_mb": _peak_rss_mb(),
+    }
+    if json:
+        print_json(report)
+    elif not quiet:
+        say(
+            f"wrote {output}: {network.n_nodes:,} nodes, {network.n_links:,} links, "
+            f"{network.attributes.nnz:,} entries in {report['seconds']:.1f} s; "
+            f"next: coembed train {output} -o model"
+        )
+
+
+def _peak_rss_mb() -> int | None:
+    """Most memory that this process has held; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

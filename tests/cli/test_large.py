@@ -1,0 +1,53 @@
+"""Commands for large networks: making one up, and converting to mapped files."""
+
+import csv
+import os
+
+import numpy as np
+import pytest
+
+from coembed.network import read, synthesize, true_classes
+
+SIZES = ["--nodes", 300, "--links", 1200, "--attributes", 40, "--entries", 2500, "--classes", 4, "--seed", 3]
+
+
+@pytest.mark.parametrize(("format", "place"), [("mapped", "net"), ("csv", "net"), ("npz", "net.npz")])
+def test_synthesize_writes_what_the_function_makes_and_the_truth(run, tmp_path, format, place):
+    ran = run("synthesize", "-o", tmp_path / place, *SIZES, "--labels", 0.2, "--format", format, "--json")
+    assert ran.code == 0
+    report = ran.json
+    counts = ("nodes", "links", "attributes", "entries", "classes")
+    assert [report[key] for key in counts] == [300, 1200, 40, 2500, 4]
+    made, written = synthesize(300, 1200, 40, 2500, 4, 0.2, 3), read(tmp_path / place)
+    assert (made.links != written.links).nnz == 0
+    assert (made.attributes != written.attributes).nnz == 0
+    np.testing.assert_array_equal(made.labels, written.labels)
+    with open(report["truth"], newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["node"] for row in rows] == list(made.node_names)
+    assert [row["class"] for row in rows] == [f"class{k}" for k in true_classes(300, 4, 3)]
+
+
+def test_progress_is_for_people(run, tmp_path):
+    ran = run("synthesize", "-o", tmp_path / "net", *SIZES)
+    assert (ran.code, ran.out) == (0, "")
+    assert "making links" in ran.err
+    assert "1,200 links" in ran.err
+    assert run("synthesize", "-o", tmp_path / "net", *SIZES, "-q").err == ""
+
+
+def test_impossible_sizes_and_places_leave_nothing(run, tmp_path):
+    ran = run("synthesize", "-o", tmp_path / "net", "--nodes", 10, "--links", 45)
+    assert ran.code == 2
+    assert "more than a quarter" in ran.err
+    assert run("synthesize", "-o", tmp_path / "net", *SIZES, "--format", "xlsx").code == 2
+    assert os.listdir(tmp_path) == []
+
+
+def test_convert_makes_mapped_folders(run, network_file, tmp_path, demo):
+    assert run("convert", network_file, tmp_path / "net", "--to", "mapped").code == 0
+    assert run("convert", network_file, tmp_path / "net.mapped").code == 0
+    for place in ("net", "net.mapped"):
+        network = read(tmp_path / place)
+        assert network.n_links == demo.n_links
+        assert type(network.node_names).__name__ == "Names"
