@@ -70,6 +70,34 @@ def bar(share: float, width: int = 24) -> str:
     return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)
 
 
+class Steps:
+    """What is being done now: a line that changes on a terminal, else a line for every new step.
+
+    Examples
+    --------
+    >>> with Steps(quiet=True) as steps:
+    ...     steps("reading links")
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.status = to_stderr().status("")
+
+    def __enter__(self) -> Steps:
+        if not self.quiet:
+            self.status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.status.stop()
+
+    def __call__(self, step: str) -> None:
+        if self.status.console.is_terminal:
+            self.status.update(Text(step))
+        elif not self.quiet:
+            say(step, "dim")
+
+
 class TrainingProgress:
     """A bar with the parts of the loss, the validation figures and the time left, as ``fit`` calls it.
 

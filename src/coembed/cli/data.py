@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from coembed.cli.options import Json, NetworkPaths
-from coembed.console import print_json, print_rows, say
+from coembed.console import Steps, print_json, print_rows, say
 
 
 def info(network: NetworkPaths, json: Json = False) -> None:
@@ -49,8 +49,15 @@ def convert(
             help="`npz`, `csv`, `parquet` or `mapped`; by default what the name of OUT says.",
         ),
     ] = None,
+    memory: Annotated[
+        str,
+        typer.Option("--memory", help="What converting tables to `mapped` may use; the disk has the rest."),
+    ] = "3GB",
 ) -> None:
     """Write a network in another format.
+
+    Tables become a `mapped` folder without being read into memory as a whole, if duckdb is installed (extra
+    `coembed[large]`).
 
     **Examples**
 
@@ -61,9 +68,19 @@ def convert(
     `coembed convert edges.csv large --format mapped`
     """
     from coembed.network import read, write
+    from coembed.network.database import can_stream
+    from coembed.network.reading import find_tables
+    from coembed.network.streaming import stream_tables
+    from coembed.network.writing import chosen_format
 
-    network = read(source)
-    write(network, target, format)
+    to_mapped = chosen_format(target, format) == "mapped" and source.exists()
+    tables = find_tables(source) if to_mapped and can_stream() else None
+    if tables is None:
+        network = read(source)
+        write(network, target, format)
+    else:
+        with Steps() as steps:
+            network = stream_tables(*tables, target, memory=memory, progress=steps)
     for notice in network.notices:
         say(f"note: {notice}", "yellow")
     say(

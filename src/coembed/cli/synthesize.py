@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from coembed.cli.options import Json, Quiet
-from coembed.console import print_json, say, to_stderr
+from coembed.console import Steps, print_json, say
 
 
 def synthesize(
@@ -51,13 +51,7 @@ def synthesize(
 
     chosen = chosen_format(output, format)
     start = time.perf_counter()
-    with to_stderr().status("making nodes", spinner="dots") as status:
-
-        def progress(step: str) -> None:
-            status.update(f"making {step}")
-            if not quiet and not status.console.is_terminal:
-                say(f"making {step}")
-
+    with Steps(quiet) as steps:
         network = make(
             nodes,
             links,
@@ -69,10 +63,10 @@ def synthesize(
             homophily=homophily,
             topicality=topicality,
             name=output.stem,
-            progress=progress,
+            progress=lambda step: steps(f"making {step}"),
         )
         made = time.perf_counter()
-        progress(str(output))
+        steps(f"writing {output}")
         write(network, output, chosen)
         truth = output.parent / "truth.csv" if chosen == "npz" else output / "truth.csv"
         write_truth(network, true_classes(nodes, classes, seed), truth)

@@ -125,6 +125,39 @@ def save_array(folder: Path, name: str, array: np.ndarray) -> None:
     np.save(array_path(folder, name), array, allow_pickle=False)
 
 
+class ArrayFile:
+    """An array written piece by piece, of a length known before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with ArrayFile(folder, "labels", np.dtype(np.int64), 3) as file:
+    ...     file.write(np.array([1, 2]))
+    ...     file.write(np.array([3]))
+    >>> np.load(folder / "labels.npy")
+    array([1, 2, 3])
+    """
+
+    def __init__(self, folder: Path, name: str, dtype: np.dtype, length: int) -> None:
+        self.dtype, self.missing = dtype, length
+        self.stream = array_path(folder, name).open("wb")
+        header = {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
+        np.lib.format.write_array_header_1_0(self.stream, header)
+
+    def write(self, piece: np.ndarray) -> None:
+        self.stream.write(np.ascontiguousarray(piece, dtype=self.dtype).data)
+        self.missing -= len(piece)
+
+    def __enter__(self) -> ArrayFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.stream.close()
+        if kind is None and self.missing:
+            raise ValueError(f"{self.stream.name} lacks {self.missing} entries")
+
+
 def save_names(folder: Path, kind: str, names: Names) -> None:
     save_array(folder, f"{kind}_names.bytes", names.octets)
     save_array(folder, f"{kind}_names.offsets", names.offsets)

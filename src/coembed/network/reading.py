@@ -64,12 +64,26 @@ def read(path: str | Path, *more_paths: str | Path) -> Network:
             raise InputError(f"{place} is not a file; give one folder, or several files")
     if len(paths) == 1:
         return _read_folder(paths[0]) if paths[0].is_dir() else _read_file(paths[0])
-    formats = {_format(place) for place in paths}
-    if formats <= {"scan", "text"} and "scan" in formats:
+    tables = find_tables(*paths)
+    if tables is not None:
+        return read_tables(*tables)
+    if {_format(place) for place in paths} <= {"scan", "text"}:
         return read_scan_text(paths)
-    if formats <= {"text", "parquet"}:
-        return read_tables(assign_roles(paths), _folder_name(paths[0].parent))
     raise InputError(f"{paths[0]} and {paths[1]} do not belong together; several files must be tables")
+
+
+def find_tables(path: Path, *more_paths: Path) -> tuple[dict[str, Path], str] | None:
+    """The tables by role, and the name of the network, if that is what :func:`read` would find there."""
+    paths = [path, *more_paths]
+    if len(paths) == 1 and path.is_dir():
+        found = [] if is_mapped(path) else _files_by_kind(path)["tables"]
+        return (assign_roles(found), _folder_name(path)) if found else None
+    if not all(_format(place) in ("text", "parquet") for place in paths):
+        return None
+    if len(paths) > 1:
+        return assign_roles(paths), _folder_name(path.parent)
+    stem = path.name.split(".")[0]
+    return {"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem
 
 
 def _read_file(path: Path) -> Network:
@@ -84,8 +98,9 @@ def _read_file(path: Path) -> Network:
         return read_planetoid(path.parent, planetoid_name(path) or "")
     if format == "scan":
         return read_scan_text(siblings(path))
-    stem = path.name.split(".")[0]
-    network = read_tables({"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem)
+    tables = find_tables(path)
+    assert tables is not None
+    network = read_tables(*tables)
     beside = sorted(p.name for p in path.parent.iterdir() if role_of_name(path) and _is_other_table(p))
     if beside:
         notice = f"{', '.join(beside)} beside {path.name} not read: give the folder to have all"
@@ -96,11 +111,9 @@ def _read_file(path: Path) -> Network:
 def _read_folder(folder: Path) -> Network:
     if is_mapped(folder):
         return open_mapped(folder)
-    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
-    planetoid = sorted({name for name in map(planetoid_name, files) if name})
-    scan = [p for p in files if p.suffix.lower() in ENDINGS]
-    tables = [p for p in files if _is_table_name(p) and role_of_name(p)]
-    whole = [p for p in files if p.suffix.lower() in (".npz", ".mat")]
+    kinds = _files_by_kind(folder)
+    planetoid = sorted({planetoid_name(p) or "" for p in kinds["planetoid"]})
+    scan, tables, whole = kinds["scan"], kinds["tables"], kinds["whole"]
     networks = {*planetoid, *(p.stem for p in scan)}
     if len(networks) > 1:
         raise InputError(
@@ -119,6 +132,20 @@ def _read_folder(folder: Path) -> Network:
     if whole:
         return _read_file(whole[0])
     raise InputError(f"{folder} holds no network; {EXPECTED}")
+
+
+def _files_by_kind(folder: Path) -> dict[str, list[Path]]:
+    """Files by what their names say; tables only where nothing else takes the folder first."""
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    planetoid = [p for p in files if planetoid_name(p)]
+    scan = [p for p in files if p.suffix.lower() in ENDINGS]
+    tables = [p for p in files if _is_table_name(p) and role_of_name(p)]
+    return {
+        "planetoid": planetoid,
+        "scan": scan,
+        "tables": [] if planetoid or scan else tables,
+        "whole": [p for p in files if p.suffix.lower() in (".npz", ".mat")],
+    }
 
 
 def _format(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,12 +108,30 @@ def read_parquet(path: Path) -> Sheet:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path} is not a whole Parquet file ({error}); fetch or write it again") from None
+    return _as_sheet(path, table, 0)
+
+
+def stream_parquet(path: Path, rows: int = 1 << 20) -> Iterator[Sheet]:
+    """The same file in sheets of `rows` rows; at least one."""
+    try:
+        file = pq.ParquetFile(path)
+        done = 0
+        for batch in file.iter_batches(rows):
+            yield _as_sheet(path, pa.Table.from_batches([batch]), done)
+            done += len(batch)
+        if not done:
+            yield _as_sheet(path, file.schema_arrow.empty_table(), 0)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} is not a whole Parquet file ({error}); fetch or write it again") from None
+
+
+def _as_sheet(path: Path, table: pa.Table, done: int) -> Sheet:
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
     return Sheet(
         path=path,
         titles=tuple(kept),
         columns=tuple(table.column(name) for name in kept),
-        place=lambda row: f"{path}, row {row + 1}",
+        place=lambda row: f"{path}, row {done + row + 1}",
     )
 
 

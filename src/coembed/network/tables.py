@@ -22,7 +22,7 @@ from coembed.network.roles import (
 from coembed.network.sheet import Sheet, read_parquet
 from coembed.network.text import head, read_text
 
-_NO_NAMES = pa.chunked_array([], type=pa.large_string())
+NO_NAMES = pa.chunked_array([], type=pa.large_string())
 
 
 def read_tables(files: dict[str, Path], name: str) -> Network:
@@ -35,20 +35,18 @@ def read_tables(files: dict[str, Path], name: str) -> Network:
         given = ", ".join(str(path) for path in files.values())
         raise InputError(f"{given}: there is no table of links; add one called edges.csv (source, target)")
     said: list[str] = []
-    sheets = {role: _sheet(path) for role, path in files.items()}
-    listed = _listed_names(sheets.get("names"))
+    sheets = {role: read_sheet(path) for role, path in files.items()}
+    listed = listed_names(sheets.get("names"))
 
     edges = edge_entries(sheets["edges"], said)
-    owned = Entries(_NO_NAMES, _NO_NAMES, None)
-    columns = present = _NO_NAMES  # of a wide table: its attributes and nodes, those without an entry too
+    owned = Entries(NO_NAMES, NO_NAMES, None)
+    columns = present = NO_NAMES  # of a wide table: its attributes and nodes, those without an entry too
     if "attributes" in sheets and attributes_are_wide(sheets["attributes"]):
         owned, columns = wide_entries(sheets["attributes"])
         present = sheets["attributes"].ids(0, "node")
     elif "attributes" in sheets:
         owned = list_entries(sheets["attributes"], said)
-    label_nodes, label_texts = (
-        label_columns(sheets["labels"]) if "labels" in sheets else (_NO_NAMES, _NO_NAMES)
-    )
+    label_nodes, label_texts = label_columns(sheets["labels"]) if "labels" in sheets else (NO_NAMES, NO_NAMES)
 
     node_names, (_, label_rows, _, left, source, target) = _positions(
         listed["node"], label_nodes, present, owned.left, edges.left, edges.right
@@ -58,7 +56,7 @@ def read_tables(files: dict[str, Path], name: str) -> Network:
     links = _matrix(source, target, edges.values, (n_nodes, n_nodes), files["edges"], said)
     owner_shape = (n_nodes, len(attribute_names))
     attributes = _matrix(left, right, owned.values, owner_shape, files.get("attributes"), said)
-    labels, class_names = _labels(
+    labels, class_names = read_labels(
         label_rows, label_texts, n_nodes, listed["class"], sheets.get("labels"), said
     )
     return Network.build(
@@ -73,13 +71,13 @@ def read_tables(files: dict[str, Path], name: str) -> Network:
     )
 
 
-def _sheet(path: Path) -> Sheet:
+def read_sheet(path: Path) -> Sheet:
     return read_parquet(path) if head(path, 4) == b"PAR1" else read_text(path)
 
 
-def _listed_names(sheet: Sheet | None) -> dict[str, pa.ChunkedArray]:
+def listed_names(sheet: Sheet | None) -> dict[str, pa.ChunkedArray]:
     if sheet is None:
-        return dict.fromkeys(("node", "attribute", "class"), _NO_NAMES)
+        return dict.fromkeys(("node", "attribute", "class"), NO_NAMES)
     if len(sheet.columns) != 2:
         raise InputError(
             f"{sheet.path}: the table of names needs the columns kind and name; remove it if unsure"
@@ -135,7 +133,7 @@ def _listed_once(links: sp.csr_array, said: list[str]) -> sp.csr_array:
     return links + mirrored
 
 
-def _labels(
+def read_labels(
     nodes: np.ndarray,
     texts: pa.ChunkedArray,
     n_nodes: int,

@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -64,30 +65,61 @@ def read_text(path: Path, has_header: bool | None = None, skipped: int | None = 
     layout = _layout(path, skipped)
     try:
         with open_bytes(path) as stream:
-            table = pa_csv.read_csv(
-                stream,
-                read_options=pa_csv.ReadOptions(
-                    autogenerate_column_names=True,
-                    skip_rows=layout.skipped,
-                    block_size=max(BLOCK_BYTES, 16 * layout.longest),  # a block must hold whole lines
-                ),
-                parse_options=pa_csv.ParseOptions(delimiter=layout.delimiter),
-                convert_options=pa_csv.ConvertOptions(
-                    column_types={f"f{i}": pa.string() for i in range(layout.columns)},
-                    strings_can_be_null=False,
-                ),
-            )
+            table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES))
     except (pa.ArrowInvalid, OSError) as error:
         raise _explained(path, layout, error) from None
+    return _as_sheet(path, layout, table, _header(table, has_header), 0)
+
+
+def stream_text(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Sheet]:
+    """The same file as :func:`read_text` reads, in sheets of about `block_bytes`; at least one."""
+    layout = _layout(path, None)
+    first: list[str] | None = None
+    done = 0
+    try:
+        with open_bytes(path) as stream:
+            for batch in pa_csv.open_csv(stream, **_options(layout, block_bytes)):
+                table = pa.Table.from_batches([batch])
+                if done == 0:
+                    first = _header(table, None)
+                yield _as_sheet(path, layout, table, first, done)
+                done += len(batch)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _explained(path, layout, error) from None
+
+
+def _options(layout: Layout, block_bytes: int) -> dict[str, Any]:
+    return {
+        "read_options": pa_csv.ReadOptions(
+            autogenerate_column_names=True,
+            skip_rows=layout.skipped,
+            block_size=max(block_bytes, 16 * layout.longest),  # a block must hold whole lines
+        ),
+        "parse_options": pa_csv.ParseOptions(delimiter=layout.delimiter),
+        "convert_options": pa_csv.ConvertOptions(
+            column_types={f"f{i}": pa.string() for i in range(layout.columns)},
+            strings_can_be_null=False,
+        ),
+    }
+
+
+def _header(table: pa.Table, has_header: bool | None) -> list[str] | None:
+    """The first row if it names the columns."""
     first = [column[0].as_py() for column in table.columns]
     if has_header is None:
         has_header = looks_like_header(first, table.slice(1, SAMPLE_ROWS))
-    body = table.slice(1) if has_header else table
+    return first if has_header else None
+
+
+def _as_sheet(path: Path, layout: Layout, table: pa.Table, header: list[str] | None, done: int) -> Sheet:
+    """Rows of a file from row `done` on, counted with the header."""
+    skipped = int(header is not None and done == 0)
+    body = table.slice(skipped)
     return Sheet(
         path=path,
-        titles=tuple(first) if has_header else None,
+        titles=None if header is None else tuple(header),
         columns=tuple(pc.utf8_trim_whitespace(column) for column in body.columns),
-        place=lambda row: f"{path}, line {_line_of_row(path, layout, row + int(bool(has_header)))}",
+        place=lambda row: f"{path}, line {_line_of_row(path, layout, done + row + skipped)}",
     )
 
 
