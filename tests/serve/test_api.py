@@ -8,10 +8,11 @@ from subprocess import run
 
 import numpy as np
 import pytest
-from tests.serve.conftest import STRANGE, client_of
 
 from coembed.serve import Explorer
 from coembed.serve.guard import MOST_BODY
+
+from .conftest import STRANGE, client_of
 
 NODE, WORD = "Denmark.n.01", "fish"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,14 +39,18 @@ class Explorer:
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
         self.quality: Quality | None = judge(fitted, truth) if truth is not None else None
+        # a large network keeps its names packed; here they are asked for one by one, so they are unpacked
+        self._names: dict[ItemKind, np.ndarray] = {
+            "node": _array(self.network.node_names),
+            "attribute": _array(self.network.attribute_names),
+        }
         self.positions: dict[ItemKind, dict[str, int]] = {
-            "node": {str(name): i for i, name in enumerate(self.network.node_names)},
-            "attribute": {str(name): i for i, name in enumerate(self.network.attribute_names)},
+            kind: {name: i for i, name in enumerate(names)} for kind, names in self._names.items()
         }
         self.degrees = np.diff(self.network.links.indptr)
         self.owners = np.bincount(self.network.attributes.indices, minlength=self.network.n_attributes)
         self.index = NameIndex(
-            np.concatenate([self.network.node_names, self.network.attribute_names]),
+            np.concatenate([self.names("node"), self.names("attribute")]),
             np.concatenate([self.degrees, self.owners]),
         )
 
@@ -96,7 +101,7 @@ class Explorer:
         return self.network.attributes.T.tocsr()
 
     def names(self, kind: ItemKind) -> np.ndarray:
-        return self.network.node_names if kind == "node" else self.network.attribute_names
+        return self._names[kind]
 
     def at(self, name: str, kind: ItemKind) -> int:
         """Position of an item by its name."""
@@ -137,3 +142,10 @@ class Explorer:
         if row == len(self.quality.nodes) or self.quality.nodes[row] != node:
             return None
         return str(self.network.class_names[self.quality.truth[row]])
+
+
+def _array(names: Iterable[str]) -> np.ndarray:
+    listed = [str(name) for name in names]
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array

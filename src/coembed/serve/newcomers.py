@@ -88,8 +88,8 @@ def _grown(explorer: Explorer, newcomers: list[Newcomer]) -> Network:
         links=sp.block_array([[network.links, rows["links"].T], [rows["links"], blank]], format="csr"),
         attributes=sp.vstack([network.attributes, rows["attributes"]], format="csr"),
         labels=np.append(network.labels, np.full(size, UNKNOWN)),
-        node_names=np.append(network.node_names, names),
-        attribute_names=network.attribute_names,
+        node_names=np.append(explorer.names("node"), names),
+        attribute_names=explorer.names("attribute"),
         class_names=network.class_names,
         name=network.name,
     )

@@ -68,7 +68,7 @@ def map_columns(explorer: Explorer) -> dict[str, Any]:
         "method": layout.method,
         "class_names": [str(name) for name in network.class_names],
         "nodes": {
-            "id": [str(name) for name in network.node_names],
+            "id": explorer.names("node").tolist(),
             "x": _rounded(layout.nodes[:, 0], 3),
             "y": _rounded(layout.nodes[:, 1], 3),
             "label": explorer.classes.tolist(),
@@ -77,7 +77,7 @@ def map_columns(explorer: Explorer) -> dict[str, Any]:
             "degree": explorer.degrees.tolist(),
         },
         "attributes": {
-            "id": [str(name) for name in network.attribute_names],
+            "id": explorer.names("attribute").tolist(),
             "x": _rounded(layout.attributes[:, 0], 3),
             "y": _rounded(layout.attributes[:, 1], 3),
             "owners": explorer.owners.tolist(),
@@ -92,7 +92,7 @@ def map_arrow(explorer: Explorer) -> bytes:
     network, layout = explorer.network, explorer.layout
     nodes, attributes = network.n_nodes, network.n_attributes
     labels = [explorer.label(i) for i in range(nodes)] if network.n_classes else [None] * nodes
-    names = np.concatenate([network.node_names, network.attribute_names])
+    names = np.concatenate([explorer.names("node"), explorer.names("attribute")])
     table = pa.table(
         {
             "kind": pa.array(["node"] * nodes + ["attribute"] * attributes).dictionary_encode(),
@@ -143,7 +143,7 @@ def items(explorer: Explorer, kind: ItemKind, label: str | None, offset: int, li
         probability = _probability(explorer)
         listed = [
             {
-                "id": str(network.node_names[i]),
+                "id": str(explorer.names("node")[i]),
                 "kind": kind,
                 "label": explorer.label(int(i)),
                 "observed": bool(explorer.observed[i]),
@@ -155,7 +155,7 @@ def items(explorer: Explorer, kind: ItemKind, label: str | None, offset: int, li
     else:
         listed = [
             {
-                "id": str(network.attribute_names[i]),
+                "id": str(explorer.names("attribute")[i]),
                 "kind": kind,
                 "label": None,
                 "observed": None,
@@ -203,7 +203,7 @@ def quality(explorer: Explorer) -> dict[str, Any]:
             "mistakes": [],
         }
     names = [str(name) for name in explorer.network.class_names]
-    node_names = explorer.network.node_names
+    node_names = explorer.names("node")
     return {
         "judged": len(judged.nodes),
         "figures": judged.figures,
@@ -236,10 +236,10 @@ def data(explorer: Explorer) -> dict[str, Any]:
         "attributes_per_node": _histogram(np.diff(network.attributes.indptr)),
         "owners_per_attribute": _histogram(explorer.owners),
         "common_attributes": [
-            {"id": str(network.attribute_names[i]), "count": int(explorer.owners[i])} for i in common
+            {"id": str(explorer.names("attribute")[i]), "count": int(explorer.owners[i])} for i in common
         ],
         "linked_nodes": [
-            {"id": str(network.node_names[i]), "count": int(explorer.degrees[i])} for i in linked
+            {"id": str(explorer.names("node")[i]), "count": int(explorer.degrees[i])} for i in linked
         ],
     }
 
@@ -251,15 +251,16 @@ def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, str]]:
     if network.n_classes:
         sizes = np.bincount(explorer.classes, minlength=network.n_classes)
         for k in np.argsort(-sizes, kind="stable")[:most]:
-            members = np.flatnonzero(explorer.classes == k)
+            sure = _probability(explorer) > 0.9  # a wrong guess would be a poor beginning
+            members = np.flatnonzero((explorer.classes == k) & sure)
             if len(members):
                 nodes.append(int(members[explorer.degrees[members].argmax()]))
     else:
         nodes = [int(i) for i in np.argsort(-explorer.degrees, kind="stable")[:most]]
     attributes = np.argsort(-explorer.owners, kind="stable")[:most]
     return [
-        *({"id": str(network.node_names[i]), "kind": "node"} for i in nodes),
-        *({"id": str(network.attribute_names[i]), "kind": "attribute"} for i in attributes),
+        *({"id": str(explorer.names("node")[i]), "kind": "node"} for i in nodes),
+        *({"id": str(explorer.names("attribute")[i]), "kind": "attribute"} for i in attributes),
     ]
 
 

@@ -7,11 +7,16 @@ import socket
 import webbrowser
 from collections.abc import Callable
 from threading import Timer
+from typing import TYPE_CHECKING
 
 from coembed.errors import InputError
 from coembed.serve.app import make_app
 from coembed.serve.explorer import Explorer
 from coembed.serve.guard import is_loopback
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from uvicorn import Server
 
 LONGEST_ADDRESS = 262_144
 """Bytes of a request's head: an id of 10,000 emoji, escaped, still fits."""
@@ -41,8 +46,6 @@ def serve(
     tell
         Called with the address.
     """
-    import uvicorn
-
     public = not is_loopback(host)
     if public and not token:
         token = secrets.token_urlsafe(18)
@@ -50,6 +53,20 @@ def serve(
     address = _address("127.0.0.1" if host in ("0.0.0.0", "::") else host, bound.getsockname()[1], token)
     explorer.warm()
     app = make_app(explorer, token, any_host=public)
+    server = make_server(app)
+    tell(address)
+    if browser:
+        timer = Timer(0.6, webbrowser.open, [address])
+        timer.daemon = True
+        timer.start()
+    with bound:
+        server.run(sockets=[bound])
+
+
+def make_server(app: FastAPI) -> Server:
+    """The server, with its limits; not yet running."""
+    import uvicorn
+
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -61,13 +78,7 @@ def serve(
         limit_concurrency=500,
         server_header=False,
     )
-    tell(address)
-    if browser:
-        timer = Timer(0.6, webbrowser.open, [address])
-        timer.daemon = True
-        timer.start()
-    with bound:
-        uvicorn.Server(config).run(sockets=[bound])
+    return uvicorn.Server(config)
 
 
 def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:

@@ -1,0 +1,76 @@
+// A report answers from what it carries: the overviews and the cards, packed. It cannot place new nodes.
+import { Failure } from "coembed/api.js";
+
+export async function carried(element) {
+  const { overviews, cards } = JSON.parse(element.textContent);
+  const whole = JSON.parse(await unpack(overviews));
+  let loaded; // the cards are large: unpacked when the first is asked for
+  const all = () => (loaded ??= unpack(cards).then(JSON.parse));
+  const names = () => (names.made ??= index(whole));
+
+  async function card(kind, id) {
+    const found = (await all())[kind][id];
+    if (found) return found.card;
+    throw new Failure("not_found", `This report holds no card of ${id.slice(0, 80)}; ask for a larger one (coembed report --cards), or use coembed explore.`);
+  }
+
+  return {
+    overview: async (name) => whole[name],
+    search: async (q, limit) => ({ items: find(names(), q, limit) }),
+    node: (id) => card("node", id),
+    attribute: (id) => card("attribute", id),
+    neighbours: async (id, kind, to) => (await all())[kind][id]?.neighbours[to] ?? { total: 0, offset: 0, items: [] },
+    why: async (id) => (await all()).node[id]?.why ?? { label: null, attributes: [] },
+    spread: async (nodes, attributes) => {
+      const held = await all();
+      const take = (kind, ids, rows) =>
+        rows.filter((row) => held[kind][ids[row]]).map((position) => ({ position, covariance: held[kind][ids[position]].card.place.covariance }));
+      return { nodes: take("node", whole.map.nodes.id, nodes), attributes: take("attribute", whole.map.attributes.id, attributes) };
+    },
+    embed: async () => {
+      throw new Failure("report", "A report cannot place new nodes; run coembed explore on the model.");
+    },
+  };
+}
+
+async function unpack(packed) {
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+function pieces(text) {
+  const found = new Set();
+  const padded = ` ${text}`;
+  for (let i = 0; i + 2 <= padded.length; i++) found.add(padded.slice(i, i + 2));
+  return found;
+}
+
+function index({ map, model }) {
+  const entries = [];
+  map.nodes.id.forEach((id, i) => entries.push({ id, kind: "node", label: model.class_list[map.nodes.label[i]]?.label ?? null, weight: map.nodes.degree[i] }));
+  map.attributes.id.forEach((id, i) => entries.push({ id, kind: "attribute", label: null, weight: map.attributes.owners[i] }));
+  for (const entry of entries) entry.folded = fold(entry.id.slice(0, 120));
+  return entries;
+}
+
+function find(entries, typed, limit) {
+  const q = fold(typed).trim();
+  if (!q) return [];
+  const asked = pieces(q);
+  const scored = [];
+  for (const entry of entries) {
+    const at = entry.folded.indexOf(q);
+    let score = at === 0 ? (entry.folded === q ? 5 : 4) : at > 0 ? (/[\s._-]/.test(entry.folded[at - 1]) ? 3 : 2) : 0;
+    if (!score && q.length > 2) {
+      const own = pieces(entry.folded.slice(0, q.length + 2));
+      let shared = 0;
+      for (const piece of asked) if (own.has(piece)) shared += 1;
+      if (shared / asked.size > 0.5) score = (1.9 * shared) / asked.size;
+    }
+    if (score) scored.push({ ...entry, score });
+  }
+  return scored.sort((a, b) => b.score - a.score || b.weight - a.weight).slice(0, limit);
+}

@@ -1,0 +1,391 @@
+// Puts the page together: what is in the address decides what is shown.
+import { connect, isReport } from "coembed/api.js";
+import { addingPanel, draft } from "coembed/adding.js";
+import { attributeCard, nodeCard } from "coembed/cards.js";
+import { isDark } from "coembed/colours.js";
+import { $, count, h, icon, later, short } from "coembed/dom.js";
+import { Items } from "coembed/items.js";
+import { drawLegend } from "coembed/legend.js";
+import { MapView } from "coembed/map.js";
+import { selectionPanel, startPanel } from "coembed/panels.js";
+import { failure, loading } from "coembed/parts.js";
+import { searchBox } from "coembed/search.js";
+import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
+import * as state from "coembed/state.js";
+
+const TABS = { map: "Map", training: "Training", quality: "Quality", data: "Data" };
+const CLOSE_UP = 80; // items in view that get their ellipses
+const SHEETS = { training: trainingSheet, quality: qualitySheet, data: dataSheet };
+
+const theme = localStorage.getItem("coembed-theme");
+if (theme) document.documentElement.dataset.theme = theme;
+
+start().catch((error) => {
+  $("panel").replaceChildren(
+    h("article.card", {}, failure(error), error.code === "unauthorised" ? h("p", {}, "Open the address that the terminal printed, with the token at its end.") : h("p", {}, "Reload the page once the server is there."), h("button", { type: "button", onclick: () => location.reload() }, "Reload")),
+  );
+  console.warn(error);
+});
+
+async function start() {
+  $("panel").replaceChildren(loading());
+  const api = await connect();
+  const [model, columns] = await Promise.all([api.overview("model"), api.overview("map")]);
+  document.title = `${model.model} · coembed`;
+  $("model-name").textContent = short(model.model, 28);
+  const items = new Items(columns, model);
+  const map = new MapView($("stage"), $("points"), $("overlay"), items);
+  const page = { api, model, items, map, accuracy: null, isReport };
+  globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
+  if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
+  makeTabs();
+  makeSearch(page);
+  makeTools(page);
+  makeKeys(page);
+  wireMap(page);
+  state.watch((now, before) => follow(page, now, before));
+  follow(page, state.get(), {});
+  document.body.dataset.ready = "yes";
+}
+
+function follow(page, now, before) {
+  const { map } = page;
+  const tab = TABS[now.tab] ? now.tab : "map";
+  showTab(page, tab);
+  if (now.hide !== before.hide || now.off !== before.off) {
+    map.hidden = new Set((now.hide ?? "").split(",").filter(Boolean).map(Number));
+    const off = new Set((now.off ?? "").split(","));
+    for (const layer of Object.keys(map.layers)) map.layers[layer] = !off.has(layer);
+    legend(page);
+    map.recolour();
+  }
+  if (!map.touched && now.view && now.view !== written(map)) {
+    const [x, y, scale] = now.view.split(",").map(Number);
+    if ([x, y, scale].every(Number.isFinite) && scale > 0) map.look({ x, y, scale }, { told: false });
+  }
+  map.touched = false;
+  const changed = ["node", "attribute", "lasso"].some((key) => now[key] !== before[key]) || (now.new === undefined) !== (before.new === undefined);
+  if (changed || page.fresh === undefined) showPanel(page, now);
+  page.fresh = false;
+}
+
+// The panel: a card, a selection, a node being added, or where to begin.
+
+let showing = null;
+
+async function showPanel(page, now) {
+  const { map, items, api, model } = page;
+  const panel = $("panel");
+  showing?.abort();
+  showing = new AbortController();
+  const { signal } = showing;
+  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null });
+  document.body.classList.toggle("with-card", now.node !== undefined || now.attribute !== undefined || now.new !== undefined || now.lasso !== undefined);
+  const kind = now.node !== undefined ? "node" : now.attribute !== undefined ? "attribute" : null;
+  if (kind) {
+    const id = now[kind];
+    map.selected = items.find(kind, id);
+    map.recolour();
+    if (map.selected >= 0) map.show(map.selected);
+    const waiting = setTimeout(() => panel.replaceChildren(loading()), 120);
+    try {
+      const card = await api[kind](id, signal);
+      clearTimeout(waiting);
+      if (signal.aborted) return;
+      showCard(page, kind, card, signal);
+    } catch (error) {
+      clearTimeout(waiting);
+      if (error.name !== "AbortError") panel.replaceChildren(h("article.card", {}, h("div.heading", {}, h("h2", {}, short(id, 50))), failure(error), h("button", { type: "button", onclick: () => state.set(state.only({})) }, "Back to the map")));
+    }
+  } else if (now.new !== undefined) {
+    const { panel: form, focus } = addingPanel({ ...page, placed: (place) => showNewcomer(page, place) });
+    panel.replaceChildren(form);
+    toTop();
+    map.recolour();
+    if (innerWidth > 700 && !draft(now.new).attributes.length) focus();
+  } else if (now.lasso !== undefined) {
+    const outline = now.lasso.split(",").map(Number).filter(Number.isFinite);
+    const chosen = outline.length >= 6 ? items.inside(outline) : [];
+    map.kept = outline;
+    map.marked = new Set(chosen);
+    map.recolour();
+    panel.replaceChildren(selectionPanel({ model, items, chosen }));
+    toTop();
+  } else {
+    map.recolour();
+    panel.replaceChildren(startPanel({ ...page, addNode }));
+    toTop();
+  }
+  closeUp(page);
+}
+
+function showCard(page, kind, card, signal) {
+  const { map, items, api, model } = page;
+  const panel = $("panel");
+  map.spreads.set(map.selected, card.place.covariance);
+  const near = kind === "node" ? [...card.links.items, ...card.attributes.items] : card.owners.items;
+  join(near);
+  if (kind === "attribute") panel.replaceChildren(attributeCard({ model, api, card }));
+  else {
+    const { panel: made, explain } = nodeCard({ model, api, card, startFrom: isReport ? null : startFrom });
+    panel.replaceChildren(made);
+    if (model.can_embed) api.why(card.id, askable(card.suggested_attributes.slice(0, 8)), signal).then((why) => signal.aborted || explain(why), () => {});
+  }
+  toTop();
+  // all links on the map, not only those that the card lists
+  const total = kind === "node" ? card.links.total : card.owners.total;
+  const listed = kind === "node" ? card.links.items.length : card.owners.items.length;
+  if (total > listed) api.neighbours(card.id, kind, "node", listed).then((more) => signal.aborted || join([...near, ...more.items]), () => {});
+
+  function join(list) {
+    map.joined = list.map((each) => items.find(each.kind, each.id)).filter((i) => i >= 0);
+    map.recolour();
+  }
+}
+
+// half of a letter, which a broken file can leave in a name, cannot be sent
+const askable = (matches) => matches.map((match) => match.id).filter((id) => id.isWellFormed?.() ?? true);
+
+// to the head of the panel; on a phone the whole page scrolls
+function toTop() {
+  $("panel").scrollTop = 0;
+  if (scrollY > 0) scrollTo({ top: 0 });
+}
+
+function startFrom(card) {
+  const take = (list) => list.items.map((each) => each.id);
+  state.set({ ...state.only({ new: JSON.stringify({ name: "", attributes: take(card.attributes), links: take(card.links) }) }), tab: null });
+}
+
+function showNewcomer({ map, items }, place) {
+  const first = place && !map.newcomer;
+  map.newcomer = place;
+  map.joined = place ? place.links.map((id) => items.find("node", id)).filter((i) => i >= 0) : [];
+  map.recolour();
+  if (place && first) map.showPlace(place.x, place.y);
+}
+
+const addNode = () => state.set({ ...state.only({ new: "{}" }), tab: null });
+
+// The map
+
+function wireMap(page) {
+  const { map, items, model } = page;
+  map.on.open = (i) => {
+    if (i >= 0) state.open(items.kind(i), items.ids[i]);
+    else if (state.get().new === undefined) state.set(state.only({}));
+  };
+  const settle = later(250, () => {
+    map.touched = true;
+    state.set({ view: map.isFitted() ? null : written(map) }, { small: true });
+  });
+  map.on.view = () => settle();
+  const look = later(160, () => closeUp(page));
+  map.on.still = () => look();
+  map.on.lasso = (outline) => select(map, outline);
+  const tip = $("tip");
+  map.on.hover = (i, px, py) => {
+    tip.hidden = i < 0;
+    if (i < 0) return;
+    const label = items.className(i);
+    const isNode = i < items.nodes;
+    tip.replaceChildren(
+      h("b", {}, short(items.ids[i], 50)),
+      h("span", {}, isNode ? (label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : "node") : `attribute of ${count(items.weight[i])} nodes`),
+    );
+    tip.style.left = `${Math.min(px + 14, map.width - 220)}px`;
+    tip.style.top = `${py > map.height - 80 ? py - 60 : py + 16}px`;
+  };
+  legend(page);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => retheme(page));
+  if (!model.nodes) $("notice").hidden = false;
+}
+
+function legend(page) {
+  const { model, map } = page;
+  drawLegend($("legend"), {
+    model,
+    map,
+    setHidden: (hidden) => state.set({ hide: [...hidden].sort((a, b) => a - b).join(",") || null }),
+    setLayers: (layers) => state.set({ off: Object.keys(layers).filter((name) => !layers[name]).join(",") || null }),
+  });
+}
+
+const written = (map) => [map.view.x.toFixed(2), map.view.y.toFixed(2), map.view.scale.toPrecision(4)].join(",");
+
+// an outline of some dozen corners is enough, and fits into an address
+function select(map, outline) {
+  const corners = outline.length / 2;
+  const every = Math.max(1, Math.ceil(corners / 48));
+  const kept = [];
+  for (let c = 0; c < corners; c += every) kept.push(outline[2 * c].toFixed(1), outline[2 * c + 1].toFixed(1));
+  map.lassoing = false;
+  $("lasso-button")?.setAttribute("aria-pressed", "false");
+  $("overlay").classList.remove("lassoing");
+  state.set({ ...state.only({ lasso: kept.join(",") }), tab: null });
+}
+
+function selectView({ map }) {
+  const [x0, y1] = map.toWorld(0, 0);
+  const [x1, y0] = map.toWorld(map.width, map.height);
+  select(map, [x0, y0, x1, y0, x1, y1, x0, y1]);
+}
+
+// at close range everything in view gets its ellipse
+async function closeUp({ map, items, api }) {
+  const near = map.layers.ellipses && map.depth > 2.5 ? map.inView(CLOSE_UP + 1) : [];
+  map.closeUp = near.length <= CLOSE_UP ? near : [];
+  const missing = map.closeUp.filter((i) => !map.spreads.has(i));
+  if (missing.length) {
+    try {
+      const found = await api.spread(missing.filter((i) => i < items.nodes), missing.filter((i) => i >= items.nodes).map((i) => i - items.nodes));
+      for (const each of found.nodes) map.spreads.set(each.position, each.covariance);
+      for (const each of found.attributes) map.spreads.set(each.position + items.nodes, each.covariance);
+    } catch {
+      // without ellipses the map is still a map
+    }
+  }
+  map.redraw();
+}
+
+function makeTools(page) {
+  const { map } = page;
+  const button = (text, title, action, extra = {}) => h("button", { type: "button", title, "aria-label": title, onclick: action, ...extra }, text);
+  const lasso = button(icon("lasso", 19), "Draw around points (l, or hold Shift)", () => toggleLasso(map), { id: "lasso-button", "aria-pressed": "false" });
+  $("tools").replaceChildren(
+    button(icon("near", 18), "Nearer (+)", () => map.zoom(1.5)),
+    button(icon("far", 18), "Farther (−)", () => map.zoom(1 / 1.5)),
+    button(icon("all", 17), "Show all (0)", () => map.glide(map.fitted())),
+    lasso,
+    button(icon("frame", 18), "Select what is in view (v)", () => selectView(page)),
+  );
+  $("theme-button").replaceChildren(icon("theme", 17));
+  $("help-button").replaceChildren(icon("help", 17));
+  $("add-button").addEventListener("click", addNode);
+  if (isReport || !page.model.can_embed) $("add-button").hidden = true;
+  $("theme-button").addEventListener("click", () => switchTheme(page));
+  $("help-button").addEventListener("click", help);
+  $("home").addEventListener("click", (event) => {
+    event.preventDefault();
+    state.set({ ...state.only({}), tab: null, hide: null, off: null });
+    map.glide(map.fitted());
+  });
+}
+
+function toggleLasso(map) {
+  map.lassoing = !map.lassoing;
+  $("lasso-button").setAttribute("aria-pressed", String(map.lassoing));
+  $("overlay").classList.toggle("lassoing", map.lassoing);
+}
+
+// Tabs, search, keys, theme
+
+function makeTabs() {
+  const tabs = Object.entries(TABS).map(([name, title]) =>
+    h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `${name}-tab`, onclick: () => state.set({ tab: name === "map" ? null : name }) }, title),
+  );
+  $("tabs").replaceChildren(...tabs);
+  $("tabs").addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+    next.focus();
+    next.click();
+  });
+}
+
+async function showTab(page, tab) {
+  for (const name of Object.keys(TABS)) {
+    $(`${name}-tab`).hidden = name !== tab;
+    const button = $(`tab-${name}`);
+    button.setAttribute("aria-selected", String(name === tab));
+    button.tabIndex = name === tab ? 0 : -1;
+  }
+  document.body.dataset.tab = tab;
+  if (tab === "map") return;
+  const sheet = $(`${tab}-tab`);
+  if (!sheet.childElementCount) sheet.replaceChildren(loading());
+  try {
+    SHEETS[tab](sheet, { ...page, [tab]: await page.api.overview(tab) });
+  } catch (error) {
+    sheet.replaceChildren(failure(error));
+  }
+}
+
+function makeSearch(page) {
+  const { box, input } = searchBox({
+    api: page.api,
+    classes: page.model.class_list,
+    label: "Search nodes and attributes",
+    placeholder: `Search ${count(page.items.count)} nodes and attributes`,
+    choose: (item) => {
+      state.open(item.kind, item.id);
+      $("panel").focus({ preventScroll: true });
+    },
+  });
+  input.id = "search-input";
+  $("search").replaceChildren(box);
+}
+
+function makeKeys(page) {
+  const { map } = page;
+  const keys = {
+    "/": () => $("search-input").focus(),
+    "+": () => map.zoom(1.5),
+    "=": () => map.zoom(1.5),
+    "-": () => map.zoom(1 / 1.5),
+    0: () => map.glide(map.fitted()),
+    l: () => toggleLasso(map),
+    v: () => selectView(page),
+    d: () => switchTheme(page),
+    n: () => $("add-button").hidden || addNode(),
+    "?": help,
+    Escape: () => {
+      if (map.lassoing) toggleLasso(map);
+      else state.set(state.only({}));
+    },
+  };
+  addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, textarea, select, dialog");
+    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape") || !keys[event.key]) return;
+    if (typing && event.target.closest("dialog")) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}
+
+function switchTheme(page) {
+  const next = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("coembed-theme", next);
+  retheme(page);
+}
+
+// colours are in the points, the legend and the cards: all are made again
+function retheme(page) {
+  legend(page);
+  page.map.recolour();
+  showPanel(page, state.get());
+  showTab(page, document.body.dataset.tab);
+}
+
+function help() {
+  const keys = [
+    ["/", "search"],
+    ["arrows", "move the map, when it has the focus"],
+    ["+  −  0", "nearer, farther, show all"],
+    ["Enter", "open the item nearest to the middle of the map"],
+    ["l", "draw around points (or hold Shift and draw)"],
+    ["v", "select what is in view"],
+    ["n", "add a node"],
+    ["d", "light or dark"],
+    ["Esc", "close"],
+  ];
+  $("help").replaceChildren(
+    h("h2", {}, "Keys"),
+    h("dl", {}, keys.map(([key, text]) => h("div", {}, h("dt", {}, h("kbd", {}, key)), h("dd", {}, text)))),
+    h("p.note", {}, "The address of the page holds what you see: copy it to share a view."),
+    h("button.primary", { type: "button", onclick: () => $("help").close() }, "Close"),
+  );
+  $("help").showModal();
+}

@@ -1,0 +1,226 @@
+// What lies over the points: links, ellipses, names that do not overlap, the lasso.
+
+const FONT = '-apple-system, "Segoe UI", system-ui, sans-serif';
+
+export function drawOverlay(map, css) {
+  const { overlay, width, height, ratio } = map;
+  if (overlay.width !== Math.round(width * ratio) || overlay.height !== Math.round(height * ratio)) {
+    overlay.width = Math.round(width * ratio);
+    overlay.height = Math.round(height * ratio);
+  }
+  const pen = overlay.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  drawLinks(map, pen, css);
+  drawEllipses(map, pen, css);
+  drawRings(map, pen, css);
+  const taken = new Taken(width, height);
+  // no name under the legend or the tools
+  const stage = map.stage.getBoundingClientRect();
+  for (const id of ["legend", "tools"]) {
+    const box = document.getElementById(id).getBoundingClientRect();
+    taken.take(box.left - stage.left, box.top - stage.top, box.width, box.height);
+  }
+  drawNewcomer(map, pen, css, taken);
+  drawNames(map, pen, css, taken);
+  drawLasso(map, pen, css);
+}
+
+function drawLinks(map, pen, css) {
+  const from = map.newcomer ?? (map.selected >= 0 ? { x: map.items.x[map.selected], y: map.items.y[map.selected] } : null);
+  if (!from || !map.joined.length) return;
+  const [ax, ay] = map.toScreen(from.x, from.y);
+  pen.lineWidth = 1;
+  pen.strokeStyle = css(map.page.ink, map.joined.length > 60 ? 0.16 : 0.34);
+  pen.beginPath();
+  for (const i of map.joined) {
+    if (!map.items.shown[i]) continue;
+    const [bx, by] = map.toScreen(map.items.x[i], map.items.y[i]);
+    pen.moveTo(ax, ay);
+    pen.lineTo(bx, by);
+  }
+  pen.stroke();
+}
+
+function drawEllipses(map, pen, css) {
+  if (!map.layers.ellipses) return;
+  const close = map.closeUp ?? [];
+  for (const i of close) if (i !== map.selected && map.spreads.has(i)) ellipse(map, pen, css, map.items.x[i], map.items.y[i], map.spreads.get(i), 0.05, 0.28);
+  if (map.selected >= 0 && map.spreads.has(map.selected))
+    ellipse(map, pen, css, map.items.x[map.selected], map.items.y[map.selected], map.spreads.get(map.selected), 0.1, 0.7);
+  if (map.newcomer) ellipse(map, pen, css, map.newcomer.x, map.newcomer.y, map.newcomer.covariance, 0.1, 0.7);
+}
+
+function ellipse(map, pen, css, x, y, [[a, b], [, d]], fill, line) {
+  // half axes and tilt of a 2 x 2 covariance
+  const mean = (a + d) / 2;
+  const spread = Math.hypot((a - d) / 2, b);
+  const scale = map.view.scale;
+  const radii = [Math.sqrt(Math.max(0, mean + spread)), Math.sqrt(Math.max(0, mean - spread))].map((r) => Math.max(1.5, r * scale));
+  const [px, py] = map.toScreen(x, y);
+  pen.beginPath();
+  pen.ellipse(px, py, radii[0], radii[1], -0.5 * Math.atan2(2 * b, a - d), 0, 7);
+  pen.fillStyle = css(map.page.accent, fill);
+  pen.strokeStyle = css(map.page.accent, line);
+  pen.lineWidth = 1.2;
+  pen.fill();
+  pen.stroke();
+}
+
+function drawRings(map, pen, css) {
+  const ring = (i, extra, width, alpha) => {
+    const [px, py] = map.toScreen(map.items.x[i], map.items.y[i]);
+    pen.beginPath();
+    pen.arc(px, py, map.pointSize / 2 + extra, 0, 7);
+    pen.lineWidth = width;
+    pen.strokeStyle = css(map.page.ink, alpha);
+    pen.stroke();
+  };
+  if (map.hovered >= 0) ring(map.hovered, 3.5, 1.5, 0.8);
+  if (map.selected >= 0) {
+    ring(map.selected, 4, 2.5, 0.95);
+  }
+}
+
+function drawNewcomer(map, pen, css, taken) {
+  if (!map.newcomer) return;
+  const [px, py] = map.toScreen(map.newcomer.x, map.newcomer.y);
+  pen.beginPath();
+  for (let t = 0; t < 10; t++) {
+    const r = t % 2 ? 4.6 : 11;
+    const turn = (Math.PI * t) / 5 - Math.PI / 2;
+    pen[t ? "lineTo" : "moveTo"](px + r * Math.cos(turn), py + r * Math.sin(turn));
+  }
+  pen.closePath();
+  pen.fillStyle = map.newcomer.colour ?? css(map.page.accent);
+  pen.strokeStyle = css(map.page.ink);
+  pen.lineWidth = 1.4;
+  pen.fill();
+  pen.stroke();
+  name(map, pen, css, taken, map.newcomer.name || "new node", px, py, { weight: 650, size: 14, gap: 10, forced: true });
+}
+
+function drawNames(map, pen, css, taken) {
+  const { items, width, height } = map;
+  const put = (i, look) => {
+    const [px, py] = map.toScreen(items.x[i], items.y[i]);
+    if (px < -40 || py < -10 || px > width + 40 || py > height + 10) return false;
+    return name(map, pen, css, taken, items.ids[i], px, py, look, widths(map, i));
+  };
+  const node = { weight: 600, size: 12.5, gap: 5 };
+  const attribute = { style: "italic", size: 12.5, gap: 5, alpha: 0.85 };
+  if (map.selected >= 0) put(map.selected, { weight: 700, size: 14, gap: 7, forced: true });
+  if (map.hovered >= 0 && map.hovered !== map.selected) put(map.hovered, { ...(map.hovered < items.nodes ? node : attribute), forced: true, alpha: 1 });
+  if (!map.layers.names) return;
+  const kind = (i) => (i < items.nodes ? node : attribute);
+  let left = Math.round((width * height) / Math.max(6500, 15000 / Math.sqrt(Math.max(1, map.depth))));
+  const raised = map.quiet ? [...map.joined, ...map.marked].slice(0, 400) : [];
+  const done = new Set([map.selected, map.hovered]);
+  for (const i of raised) {
+    if (left <= 0) break;
+    if (!done.has(i) && items.shown[i] && put(i, kind(i))) left -= 1;
+    done.add(i);
+  }
+  // what is not meant now stays in the background
+  const faint = map.quiet ? 0.4 : 1;
+  if (map.quiet) left = Math.min(left, 25);
+  let misses = 0;
+  for (const i of items.priority) {
+    if (left <= 0 || misses > 3000) break;
+    if (!items.shown[i] || done.has(i)) continue;
+    const look = kind(i);
+    const [px, py] = map.toScreen(items.x[i], items.y[i]);
+    if (px < 0 || py < 0 || px > width || py > height) continue;
+    if (name(map, pen, css, taken, items.ids[i], px, py, { ...look, alpha: (look.alpha ?? 1) * faint }, widths(map, i))) left -= 1;
+    else misses += 1;
+  }
+}
+
+const measured = new WeakMap();
+function widths(map, i) {
+  if (!measured.has(map.items)) measured.set(map.items, new Map());
+  return { kept: measured.get(map.items), i };
+}
+
+const clip = (text) => {
+  const letters = [...text.slice(0, 60)];
+  return letters.length <= 26 && text.length <= 60 ? text.trim() || "(blank)" : letters.slice(0, 25).join("") + "…";
+};
+
+function name(map, pen, css, taken, text, px, py, look, memory) {
+  const shown = clip(text);
+  pen.font = `${look.style ?? "normal"} ${look.weight ?? 400} ${look.size}px ${FONT}`;
+  const key = memory ? memory.i * 4 + (look.forced ? 2 : 0) + (look.weight ? 1 : 0) : null;
+  let wide = memory?.kept.get(key);
+  if (wide === undefined) {
+    wide = pen.measureText(shown).width;
+    memory?.kept.set(key, wide);
+  }
+  const gap = look.gap + map.pointSize / 2 - 3;
+  const high = look.size;
+  // right of the point, left of it, above, below: the first where there is room
+  const places = [
+    [px + gap, py - high / 2],
+    [px - gap - wide, py - high / 2],
+    [px - wide / 2, py - gap - high],
+    [px - wide / 2, py + gap],
+  ];
+  const free = places.find(([x, y]) => taken.free(x - 3, y - 2, wide + 6, high + 4));
+  const place = free ?? (look.forced ? places[0] : null);
+  if (!place) return false;
+  taken.take(place[0] - 3, place[1] - 2, wide + 6, high + 4);
+  const alpha = look.alpha ?? 1;
+  pen.lineJoin = "round";
+  pen.lineWidth = 3.2;
+  pen.strokeStyle = css(map.page.paper, 0.85 * Math.min(1, alpha + 0.2));
+  pen.textBaseline = "top";
+  pen.strokeText(shown, place[0], place[1] + 1);
+  pen.fillStyle = css(map.page.ink, alpha);
+  pen.fillText(shown, place[0], place[1] + 1);
+  return true;
+}
+
+function drawLasso(map, pen, css) {
+  const outline = map.lasso ?? map.kept;
+  if (!outline || outline.length < 4) return;
+  pen.beginPath();
+  for (let i = 0; i < outline.length; i += 2) pen[i ? "lineTo" : "moveTo"](...map.toScreen(outline[i], outline[i + 1]));
+  pen.closePath();
+  pen.fillStyle = css(map.page.accent, 0.07);
+  pen.strokeStyle = css(map.page.accent, 0.9);
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 4]);
+  pen.fill();
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+// Boxes that are taken, by coarse cells, so that asking is quick.
+class Taken {
+  constructor(width, height, size = 48) {
+    this.size = size;
+    this.columns = Math.ceil(width / size) + 4;
+    this.cells = new Map();
+    this.width = width;
+    this.height = height;
+  }
+
+  *around(x, y, w, h) {
+    for (let r = Math.floor(y / this.size); r <= Math.floor((y + h) / this.size); r++)
+      for (let c = Math.floor(x / this.size); c <= Math.floor((x + w) / this.size); c++) yield r * this.columns + c;
+  }
+
+  free(x, y, w, h) {
+    if (x < 2 || y < 2 || x + w > this.width - 2 || y + h > this.height - 2) return false;
+    for (const cell of this.around(x, y, w, h))
+      for (const [ox, oy, ow, oh] of this.cells.get(cell) ?? []) if (x < ox + ow && ox < x + w && y < oy + oh && oy < y + h) return false;
+    return true;
+  }
+
+  take(x, y, w, h) {
+    for (const cell of this.around(x, y, w, h)) {
+      if (!this.cells.has(cell)) this.cells.set(cell, []);
+      this.cells.get(cell).push([x, y, w, h]);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// What the panel shows when no card is open: where to begin, and what was selected.
+import { count, h, percent, short } from "coembed/dom.js";
+import { heading, itemLink, section, sign } from "coembed/parts.js";
+import { classColour, css, swatch } from "coembed/colours.js";
+import * as state from "coembed/state.js";
+
+const ROWS = 200;
+
+export function startPanel({ model, items, accuracy, addNode, isReport }) {
+  const unlabelled = model.nodes - model.labelled;
+  const labelOf = (example) => (example.kind === "node" ? items.className(items.find("node", example.id)) : null);
+  const examples = (kind) => model.examples.filter((example) => example.kind === kind).map((example) => itemLink(model, { ...example, label: labelOf(example) }, { class: "item chip" }));
+  const facts = [
+    `${count(model.nodes)} nodes`,
+    model.attributes ? ` and ${count(model.attributes)} attributes` : "",
+    " in one space: what lies together belongs together. ",
+    model.classes ? `${count(model.labelled)} labels were known; the model predicted the other ${count(unlabelled)}` : "No labels were given.",
+    model.classes && accuracy !== null ? ` and got ${percent(accuracy, 1)} of them right.` : model.classes ? "." : "",
+  ];
+  return h(
+    "article.card.start",
+    {},
+    h("div.heading", {}, h("div", {}, h("span.kind", {}, isReport ? "report of a fitted network" : "fitted network"), h("h2", {}, short(model.model, 50)))),
+    h("p.lead", {}, facts.join("")),
+    h(
+      "ul.how",
+      {},
+      h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, "a ", h("b", {}, "node"), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
+      model.attributes ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), ", near the nodes it stands for")) : null,
+      h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
+    ),
+    section("Begin with a node", null, h("div.chips", {}, examples("node"))),
+    model.attributes ? section("or an attribute", null, h("div.chips", {}, examples("attribute"))) : null,
+    section(
+      "or ask",
+      null,
+      h("ul.ask", {}, [
+        h("li", {}, "search above, typing errors included ", h("kbd", {}, "/")),
+        h("li", {}, "draw around points to list and download them ", h("kbd", {}, "l")),
+        model.can_embed && !isReport ? h("li", {}, h("button.link", { type: "button", onclick: addNode }, "add a node"), " and see where it falls ", h("kbd", {}, "n")) : null,
+      ].filter(Boolean)),
+    ),
+  );
+}
+
+export function selectionPanel({ model, items, chosen }) {
+  const rows = chosen.slice().sort((a, b) => items.weight[b] - items.weight[a]);
+  const nodes = rows.filter((i) => i < items.nodes);
+  const shares = model.class_list.map((entry, k) => ({ entry, nodes: nodes.filter((i) => items.label[i] === k).length })).filter((each) => each.nodes);
+  return h(
+    "article.card",
+    { "data-kind": "selection" },
+    heading("selection", `${count(nodes.length)} nodes, ${count(rows.length - nodes.length)} attributes`),
+    rows.length
+      ? [
+          shares.length
+            ? h(
+                "div.stack",
+                { role: "img", "aria-label": shares.map(({ entry, nodes: n }) => `${entry.label} ${n}`).join(", ") },
+                shares.map(({ entry, nodes: n }) => h("i", { title: `${entry.label}: ${n}`, style: { flexGrow: String(n), background: css(classColour(entry)) } })),
+              )
+            : null,
+          h("p", {}, h("button.primary", { type: "button", id: "download", onclick: () => download(model, items, rows) }, "Download csv"), rows.length > ROWS ? h("small", {}, ` ${ROWS} of ${count(rows.length)} are listed; the file has all.`) : null),
+          table(model, items, rows.slice(0, ROWS)),
+        ]
+      : h("p.empty", {}, "Nothing lies inside. Draw around some points, or show the classes that are hidden."),
+  );
+}
+
+function table(model, items, rows) {
+  return h(
+    "table.rows",
+    {},
+    h("thead", {}, h("tr", {}, h("th", {}, "item"), model.classes ? h("th", {}, "class") : null, model.classes ? h("th.number", {}, "p") : null, h("th.number", { title: "links of a node, nodes of an attribute" }, "links"))),
+    h(
+      "tbody",
+      {},
+      rows.map((i) => {
+        const isNode = i < items.nodes;
+        const label = items.className(i);
+        return h(
+          "tr",
+          {},
+          h("td", {}, itemLink(model, { kind: items.kind(i), id: items.ids[i], label })),
+          model.classes ? h("td", {}, isNode ? short(label, 16) : h("em", {}, "attribute")) : null,
+          model.classes ? h("td.number", {}, isNode ? (items.observed[i] ? "known" : items.probability[i].toFixed(2)) : "") : null,
+          h("td.number", {}, count(items.weight[i])),
+        );
+      }),
+    ),
+  );
+}
+
+function download(model, items, rows) {
+  const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  const lines = [["kind", "id", "class", "label_known", "probability", "x", "y", "weight"]];
+  for (const i of rows) {
+    const isNode = i < items.nodes;
+    lines.push([items.kind(i), items.ids[i], items.className(i) ?? "", isNode ? Boolean(items.observed[i]) : "", isNode && model.classes ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
+  }
+  const text = lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: "selection.csv" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+}
+
+export { sign, state };

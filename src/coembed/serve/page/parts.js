@@ -1,0 +1,124 @@
+// Pieces that several panels are made of.
+import { count, figure, h, icon, percent, short } from "coembed/dom.js";
+import { classColour, css, swatch } from "coembed/colours.js";
+import * as state from "coembed/state.js";
+
+export function classOf(model, label) {
+  return model.class_list.find((entry) => entry.label === label);
+}
+
+export function sign(model, kind, label, size = 11) {
+  if (kind === "attribute") return swatch("cross", "currentColor", size);
+  const entry = classOf(model, label);
+  return swatch(entry?.mark ?? "circle", entry ? css(classColour(entry)) : "var(--accent)", size);
+}
+
+// the way to another card; a real address, so that it opens in a new tab too
+export function itemLink(model, { kind, id, label }, extra = {}) {
+  return h(
+    "a.item",
+    {
+      href: state.itemAddress(kind, id),
+      title: id.length > 34 ? id.slice(0, 300) : undefined,
+      "data-kind": kind,
+      "data-id": id,
+      onclick: (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        state.open(kind, id);
+      },
+      ...extra,
+    },
+    sign(model, kind, label),
+    h("span", {}, short(id, 34)),
+  );
+}
+
+export function heading(kind, id, actions = []) {
+  return h(
+    "div.heading",
+    {},
+    h("div", {}, h("span.kind", {}, kind), h("h2", { title: id.length > 60 ? id.slice(0, 400) : undefined }, short(id, 60))),
+    h(
+      "div.actions",
+      {},
+      ...actions,
+      h("button.quiet", { type: "button", title: "Close (Esc)", "aria-label": "Close", onclick: () => state.set(state.only({})) }, icon("close")),
+    ),
+  );
+}
+
+export function section(title, note, ...content) {
+  return h("section", {}, h("h3", {}, title, note ? h("small", {}, note) : null), ...content);
+}
+
+export function bars(model, rows, most = 4) {
+  const line = ({ label, probability }) => {
+    const entry = classOf(model, label);
+    return h(
+      "div.bar-row",
+      {},
+      h("span.bar-name", {}, swatch(entry?.mark ?? "circle", css(classColour(entry)), 10), short(label, 26)),
+      h("span.bar-track", {}, h("i", { style: { width: percent(probability, 1).replace(" ", ""), background: css(classColour(entry)) } })),
+      h("span.bar-value", {}, probability > 0.9995 ? "> 99.9 %" : percent(probability, 1)),
+    );
+  };
+  const first = rows.slice(0, most).map(line);
+  const rest = rows.slice(most);
+  return h("div.bars", {}, first, rest.length ? h("details.more", {}, h("summary", {}, `${rest.length} more classes`), rest.map(line)) : null);
+}
+
+const deviation = (std, unit) => (unit === "value" ? figure(std) : std.toFixed(std < 0.0095 ? 3 : 2));
+
+// one line of an answer: the item, its score as a bar, the score, its uncertainty
+export function matchRow(model, match, { most = 1, why = null, button = null, unit = "probability" } = {}) {
+  const width = Math.max(0, Math.min(1, match.score / (most || 1)));
+  const value = unit === "value" ? figure(match.score) : match.score.toFixed(2);
+  return h(
+    "li.match",
+    {},
+    h(
+      "div.match-line",
+      {},
+      itemLink(model, match),
+      match.known ? h("span.tag", { title: "The network already holds this" }, "has") : null,
+      button,
+      h("span.score", { title: `${unit} ${match.score.toPrecision(3)}, standard deviation ${match.std.toPrecision(2)}` }, h("i", { style: { width: `${(46 * width).toFixed(0)}px` } }), h("b", {}, value), h("small", {}, ` ± ${deviation(match.std, unit)}`)),
+    ),
+    why,
+  );
+}
+
+export function matches(model, list, options = {}) {
+  const most = options.unit === "value" ? Math.max(...list.map((match) => match.score), 1e-9) : 1;
+  return list.length ? h("ul.matches", {}, list.map((match) => matchRow(model, match, { most, ...options, why: options.why?.(match), button: options.button?.(match) }))) : h("p.empty", {}, "There is nothing to rank.");
+}
+
+// items as chips, and a button for the rest
+export function chips(model, { total, items }, more) {
+  if (!total) return h("p.empty", {}, "None.");
+  const list = h("div.chips", {}, items.map((item) => itemLink(model, item, { class: "item chip" })));
+  if (total > items.length && more) {
+    const button = h("button.link", { type: "button" }, `+ ${count(total - items.length)} more`);
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      const next = await more(list.querySelectorAll("a").length);
+      button.before(...next.items.map((item) => itemLink(model, item, { class: "item chip" })));
+      const left = total - list.querySelectorAll("a").length;
+      if (left > 0 && next.items.length) {
+        button.disabled = false;
+        button.textContent = `+ ${count(left)} more`;
+      } else button.remove();
+    });
+    list.append(button);
+  }
+  return list;
+}
+
+export function failure(error) {
+  return h("div.failure", { role: "alert" }, h("b", {}, "That did not work. "), error.message);
+}
+
+export function loading() {
+  return h("div.loading", { "aria-busy": "true" }, h("i"), h("i"), h("i"));
+}
