@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from coembed.baselines import can, classifiers, factors, gcn, recommenders
+from coembed.baselines import (
+    bla,
+    can,
+    classifiers,
+    edgeexp,
+    factors,
+    gcn,
+    planetoid,
+    recommenders,
+    san,
+    seano,
+)
 from coembed.errors import InputError
 from coembed.settings import Task
 from coembed.tasks import scan
@@ -12,6 +23,7 @@ __all__ = ["METHODS", "method"]
 
 _CLASSES: tuple[Task, ...] = ("classification",)
 _PAIRS: tuple[Task, ...] = ("attributes", "links")
+_ATTRIBUTES: tuple[Task, ...] = ("attributes",)
 _LINKS: tuple[Task, ...] = ("links",)
 
 METHODS: dict[str, Method] = {
@@ -40,6 +52,11 @@ METHODS: dict[str, Method] = {
         Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition"),
         Method("ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)"),
         Method("gcn", _CLASSES, gcn.fit, "graph convolutional network"),
+        Method("planetoid", _CLASSES, planetoid.fit, "Planetoid-T: free vectors that predict contexts"),
+        Method("seano", _CLASSES, seano.fit, "SEANO: own attributes and the neighbours', weighed"),
+        Method("san", _PAIRS, san.fit, "SAN: random walks over nodes and attributes"),
+        Method("edgeexp", _ATTRIBUTES, edgeexp.fit, "EdgeExplain: every link wants a reason"),
+        Method("bla", _PAIRS, bla.fit, "BLA, reconstructed: attributes tell links tell attributes"),
         Method("can", _PAIRS, can.fit, "this package's model without labels"),
     )
 }

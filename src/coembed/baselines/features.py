@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -75,10 +77,10 @@ def mean_of_neighbours(links: sp.csr_array) -> sp.csr_array:
     return averaging
 
 
-def nearest_nodes(unit: sp.csr_array, k: int = NEAREST, among: np.ndarray | None = None) -> sp.csr_array:
+def nearest_nodes(unit: Any, k: int = NEAREST, among: np.ndarray | None = None) -> sp.csr_array:
     """The k nodes with the largest cosine to each node (itself left out), N x N with k entries a row at most.
 
-    `among`: only these nodes are looked for.
+    `unit` has vectors of length one as its rows, sparse or dense; `among`: only these nodes are looked for.
 
     Examples
     --------
@@ -90,16 +92,15 @@ def nearest_nodes(unit: sp.csr_array, k: int = NEAREST, among: np.ndarray | None
     """
     n_nodes = unit.shape[0]
     k = min(k, n_nodes - 1)
-    columns = (unit if among is None else _only(unit, among)).T.tocsr()
+    columns = (unit if among is None else _only(unit, among)).T
+    columns = columns.tocsr() if sp.issparse(columns) else columns
     blocks = []
     for start in range(0, n_nodes, ROWS):
-        near = (unit[start : start + ROWS] @ columns).toarray()
+        near = unit[start : start + ROWS] @ columns
+        near = near.toarray() if sp.issparse(near) else near
         rows = np.arange(len(near))
         near[rows, start + rows] = 0
-        # of equal similarities the lowest index first, whatever the library's partition does
-        floor = np.partition(near, n_nodes - k, axis=1)[:, n_nodes - k, None] if k else np.inf
-        candidate = sp.csr_array(np.where((near >= floor) & (near > 0), near, 0))
-        blocks.append(_first_largest(candidate, k))
+        blocks.append(largest_entries(near, k))
     return sp.vstack(blocks, format="csr")
 
 
@@ -110,6 +111,22 @@ def _first_largest(matrix: sp.csr_array, k: int) -> sp.csr_array:
     place = np.arange(matrix.nnz) - matrix.indptr[rows]
     kept = order[place < k]
     return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
+
+
+def largest_entries(rows: np.ndarray, k: int) -> sp.csr_array:
+    """At most k positive entries of every row: the largest, among equals the first.
+
+    Examples
+    --------
+    >>> largest_entries(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 2.0]]), k=2).toarray()
+    array([[3., 1., 0.],
+           [0., 0., 2.]])
+    """
+    width = rows.shape[1]
+    if 0 < k < width:
+        floor = np.partition(rows, width - k, axis=1)[:, width - k, None]
+        rows = np.where(rows >= floor, rows, 0)
+    return _first_largest(sp.csr_array(np.where(rows > 0, rows, 0)), k)
 
 
 def _only(matrix: sp.csr_array, rows: np.ndarray) -> sp.csr_array:

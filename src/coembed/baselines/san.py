@@ -1,0 +1,83 @@
+"""SAN (Gong and others, 2014): attributes as nodes of one larger graph, and a random walk on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.baselines.answers import KeptRows, csr_parts, keep_rows
+from coembed.baselines.features import presence
+from coembed.baselines.learning import report
+from coembed.baselines.options import number, options
+from coembed.network import Network
+from coembed.tasks.problem import Problem
+
+
+@dataclass(frozen=True)
+class SANOptions:
+    restart: float = number(0.5, 0.01, 0.99)
+    links: float = number(0.1, 0, 1e6)
+    """Weight of a link, that of having an attribute being one."""
+    steps: int = number(8, 1, 1000)
+    """Of the walk that are followed; the rest of its way has the probability (1 - restart)^steps."""
+
+
+def fit(problem: Problem) -> KeptRows:
+    """Score of a pair: how often a walk from the node, ever and again sent back to it, is at the other end.
+
+    Of two nodes, which have no direction, the sum of both ways.
+    """
+    network, chosen = problem.network, options(SANOptions, problem)
+    moves = transitions(network, chosen.links)
+    # rows of P^t as columns of (P^T)^t
+    back = sp.csr_array(moves.T)
+    rows = partial(_rows, moves, back, network.n_nodes, problem.task == "links", chosen)
+    items = network.n_nodes if problem.task == "links" else network.n_attributes
+    return keep_rows(
+        rows, (network.n_nodes, items), csr_parts("moves", moves), lambda *done: report(problem, *done)
+    )
+
+
+def transitions(network: Network, links: float) -> sp.csr_array:
+    """Where a walker goes from each node and attribute; rows sum to one, or are empty.
+
+    Examples
+    --------
+    >>> network = Network.build([[0, 1], [1, 0]], attributes=[[1.0], [0.0]])
+    >>> transitions(network, links=3.0).toarray()
+    array([[0.  , 0.75, 0.25],
+           [1.  , 0.  , 0.  ],
+           [1.  , 0.  , 0.  ]], dtype=float32)
+    """
+    has = presence(network.attributes)
+    weights = sp.csr_array(
+        sp.block_array([[presence(network.links) * np.float32(links), has], [has.T, None]], format="csr")
+        if network.n_attributes
+        else presence(network.links) * np.float32(links)
+    )
+    weights.eliminate_zeros()
+    sums = np.asarray(weights.sum(axis=1))
+    scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
+    return sp.csr_array(sp.diags_array(scale) @ weights)
+
+
+def walk_with_restart(moves: sp.csr_array, start: np.ndarray, restart: float, steps: int) -> np.ndarray:
+    """restart * sum over t of (1 - restart)^t moves^t start, up to the given number of steps."""
+    here = restart * start
+    for _ in range(steps):
+        here = (1 - restart) * (moves @ here) + restart * start
+    return here
+
+
+def _rows(
+    moves: sp.csr_array, back: sp.csr_array, n_nodes: int, links: bool, chosen: SANOptions, nodes: np.ndarray
+) -> np.ndarray:
+    start = np.zeros((moves.shape[0], len(nodes)), dtype=np.float32)
+    start[nodes, np.arange(len(nodes))] = 1
+    there = walk_with_restart(back, start, chosen.restart, chosen.steps).T
+    if not links:
+        return there[:, n_nodes:]
+    return there[:, :n_nodes] + walk_with_restart(moves, start, chosen.restart, chosen.steps)[:n_nodes].T
