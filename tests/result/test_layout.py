@@ -5,8 +5,8 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.result import layout as layouts
-from coembed.result.layout import cached_layout, make_layout, principal_plane, spreads
-from coembed.result.picture import _by_turns, draw_map
+from coembed.result.codes import Codes
+from coembed.result.layout import Layout, Plane, cached_layout, make_layout, principal_plane, spreads
 
 
 def test_principal_plane_keeps_the_largest_variances(rng):
@@ -63,39 +63,53 @@ def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
     assert len(made) == 3
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_pictures_are_written_in_the_format_of_their_name(fitted, tmp_path, suffix, start):
-    path = draw_map(fitted, fitted.map2d("pca"), tmp_path / f"map{suffix}")
-    assert path.read_bytes().startswith(start)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_models_without_classes_or_attributes_can_be_drawn(unlabelled, bare, tmp_path):
-    for fitted in (unlabelled, bare):
-        assert draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.png").stat().st_size > 10_000
-
-
-def test_names_that_look_like_formulas_are_drawn_as_they_are(fitted, tmp_path):
-    words = fitted.network.attribute_names.copy()
-    words[:] = [f"$\\frac{i}$_^" for i in range(15)]
-    odd = replace(fitted, network=replace(fitted.network, attribute_names=words))
-    draw_map(odd, odd.map2d("pca"), tmp_path / "map.png")
-
-
-def test_classes_take_turns_in_being_named(fitted):
-    order = _by_turns(fitted)
-    assert sorted(order) == list(range(40))
-    labels = fitted.network.labels
-    classes = np.where(labels >= 0, labels, fitted.probabilities.argmax(1))
-    assert len(set(classes[order[:3]])) == len(set(classes))
-
-
-def test_unknown_methods_and_formats_are_refused(fitted, tmp_path, monkeypatch):
+def test_unknown_methods_are_refused(fitted, monkeypatch):
     with pytest.raises(InputError, match="no map method 'globe'"):
         fitted.map2d("globe")
-    with pytest.raises(InputError, match=r"must end in \.png, \.svg or \.pdf"):
-        draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.gif")
     monkeypatch.setattr(layouts, "find_spec", lambda name: None)
     assert fitted.map2d().method == "pca"
     with pytest.raises(InputError, match=r"install coembed\[map\]"):
         fitted.map2d("tsne")
+    with pytest.raises(InputError, match="install umap-learn"):
+        fitted.map2d("umap")
+
+
+def test_progress_is_told_to_the_end(fitted):
+    pytest.importorskip("openTSNE")
+    told = []
+    make_layout(fitted, "tsne", progress=lambda done, steps: told.append((done, steps)))
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert told[-1] == (750, 750)
+
+
+def test_a_known_code_is_placed_where_it_is_and_nothing_moves(fitted):
+    layout = fitted.map2d("pca")
+    before = layout.nodes.copy()
+    plane = Plane(fitted, layout)
+    placed = plane.place(fitted.nodes, "node")
+    extent = np.ptp(layout.nodes, axis=0).max()
+    assert np.median(np.linalg.norm(placed - layout.nodes, axis=1)) < 0.1 * extent
+    np.testing.assert_array_equal(layout.nodes, before)
+
+
+def test_among_islands_a_new_item_lands_on_the_nearest(rng, fitted):
+    """Two far groups of nodes: a code of one group falls on its group, not in between."""
+    half = np.arange(40) < 20
+    codes = fitted.node_mean * 0 + np.where(half, 1, -1)[:, None] * np.array([3, 1, 0, 0, 0])
+    noise = 0.1 * rng.standard_normal(codes.shape)
+    two = replace(fitted, node_mean=(codes + noise).astype(np.float32))
+    nodes = np.where(half, -50, 50)[:, None] + rng.standard_normal((40, 2))
+    plane = Plane(two, Layout("pca", nodes, rng.uniform(-60, 60, (15, 2))))
+    new = Codes(two.nodes.mean[:1] + 0.01, two.nodes.std[:1])
+    assert np.linalg.norm(plane.place(new, "node")[0] + 50) < 15
+
+
+def test_spreads_of_a_large_map_come_from_a_sample(fitted, monkeypatch):
+    layout, items = fitted.map2d("pca"), np.arange(6)
+    exact = spreads(fitted, layout, items, items)
+    monkeypatch.setattr(layouts, "_ANCHORS", 10)
+    monkeypatch.setattr(layouts, "_CLOSE", 12)
+    near = spreads(fitted, layout, items, items)
+    assert (np.linalg.eigvalsh(near) >= -1e-9).all()
+    ratio = np.trace(near, axis1=1, axis2=2).sum() / np.trace(exact, axis1=1, axis2=2).sum()
+    assert 0.2 < ratio < 5

@@ -27,7 +27,7 @@ app.command(rich_help_panel=START)(evaluate.evaluate)
 for question in (query.predict, query.complete, query.links, query.profile, query.similar):
     app.command(rich_help_panel=ASK)(question)
 app.command("map", rich_help_panel=ASK)(files.draw)
-for show in (explore.explore, explore.serve):
+for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(show)
 app.command(rich_help_panel=FILES)(data.info)
 app.command(rich_help_panel=FILES)(data.convert)

@@ -90,6 +90,35 @@ def serve(
     _serve(explorer, host, port, token, browser=False, elsewhere=False)
 
 
+def report(
+    model: ModelPath,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="A .html file to write.")
+    ] = Path("report.html"),
+    truth: Truth = None,
+    method: Method = "auto",
+    cards: Annotated[
+        int, typer.Option("--cards", min=0, help="Nodes, and attributes, that get a card, at most.")
+    ] = 3000,
+    quiet: Quiet = False,
+) -> None:
+    """The page of a model as one file, to be opened without a server and sent to a colleague.
+
+    **Examples**
+
+    `coembed report demo/model -o report.html`
+
+    `coembed report model --truth wordnet.npz --cards 500`
+    """
+    explorer = _explorer(model, truth, method, quiet)
+    from coembed.serve.report import check_report, write_report
+
+    check_report(output)
+    with WorkProgress("writing cards", quiet) as progress:
+        write_report(explorer, output, cards, progress)
+    say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
+
+
 def _serve(
     explorer: Explorer, host: str, port: int, token: str | None, *, browser: bool, elsewhere: bool
 ) -> None:
@@ -113,7 +142,7 @@ def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Expl
 
     fitted = load(model)
     judged_by = read(truth) if truth is not None else bundled_truth(fitted)
-    with LayoutProgress(quiet) as progress:
+    with WorkProgress("laying out the map", quiet) as progress:
         layout = cached_layout(fitted, model, method, progress=progress)
     return Explorer(fitted, layout, judged_by)
 
@@ -128,27 +157,27 @@ def bundled_truth(fitted: Fitted) -> Network | None:
     return bundled if hidden else None
 
 
-class LayoutProgress:
-    """A bar while the map is laid out, which is done once for a model."""
+class WorkProgress:
+    """A bar while something is computed; where nobody looks, one line."""
 
-    def __init__(self, quiet: bool = False) -> None:
+    def __init__(self, what: str, quiet: bool = False) -> None:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
         console = to_stderr()
         self.live = console.is_terminal and not quiet
-        self.quiet, self.told = quiet, False
+        self.what, self.quiet, self.told = what, quiet, False
         self.bar = Progress(
             SpinnerColumn(),
-            TextColumn("[bold]laying out the map"),
+            TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=28),
             TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not self.live,
         )
-        self.task = self.bar.add_task("layout", total=None)
+        self.task = self.bar.add_task(what, total=None)
 
-    def __enter__(self) -> LayoutProgress:
+    def __enter__(self) -> WorkProgress:
         self.bar.start()
         return self
 
@@ -160,5 +189,5 @@ class LayoutProgress:
     def __call__(self, done: int, steps: int) -> None:
         self.bar.update(self.task, completed=done, total=steps)
         if not (self.live or self.quiet or self.told):
-            say("laying out the map; it is kept with the model")
+            say(f"{self.what} ...", "dim")
             self.told = True

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 _PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
 _EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
-_DRAWS, _NEIGHBOURS, _ANCHORS = 30, 10, 4096
+_DRAWS, _NEIGHBOURS, _ANCHORS, _CLOSE = 30, 10, 4096, 256
 _SHARPNESS = 30.0
 
 
@@ -110,7 +110,8 @@ class Plane:
     def place(self, codes: Codes, kind: str) -> np.ndarray:
         """Where new items of a kind fall, one row each: among their nearest known items."""
         nearness = self._directions_of(codes.mean, kind) @ self.directions.T
-        return self._centres_of_nearest(nearness, self.places)
+        # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
+        return _centres_of_nearest(nearness, self.places, _SHARPNESS)
 
     def spreads(self, codes: Codes, kind: str) -> np.ndarray:
         """How far its uncertainty carries each item on the plane: a 2 x 2 covariance each."""
@@ -124,25 +125,16 @@ class Plane:
             if len(self.anchors) < len(self.places):
                 # the sample is coarse where the item is: its own surroundings are added in full
                 own = (self._directions_of(mean[None], kind) @ self.directions.T)[0]
-                close = np.argpartition(-own, 256)[:256]
+                close = np.argpartition(-own, _CLOSE)[:_CLOSE]
                 places = np.vstack([places, self.places[close]])
                 directions = np.vstack([directions, self.directions[close]])
             nearness = self._directions_of(draws, kind) @ directions.T
-            found[i] = np.cov(self._centres_of_nearest(nearness, places).T)
+            # level: the item itself is among its neighbours, and would hold every draw where it is
+            found[i] = np.cov(_centres_of_nearest(nearness, places, 0.0).T)
         return found
 
     def _directions_of(self, means: np.ndarray, kind: str) -> np.ndarray:
         return unit_rows(unit_rows(means) - self.centres[kind]).astype(np.float32)
-
-    @staticmethod
-    def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray) -> np.ndarray:
-        count = min(_NEIGHBOURS, nearness.shape[1])
-        near = np.argpartition(-nearness, count - 1, axis=1)[:, :count]
-        values = np.take_along_axis(nearness, near, axis=1)
-        # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
-        weights = np.exp(_SHARPNESS * (values - values.max(axis=1, keepdims=True)))
-        weights /= weights.sum(axis=1, keepdims=True)
-        return np.einsum("nk,nkc->nc", weights, places[near])
 
 
 def spreads(
@@ -175,6 +167,16 @@ def principal_plane(rows: np.ndarray) -> np.ndarray:
     # an eigenvector has no sign of its own: the largest coordinate is made positive
     largest = np.abs(axes).argmax(axis=0)
     return centred @ (axes * np.where(axes[largest, range(2)] < 0, -1, 1))
+
+
+def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray, sharpness: float) -> np.ndarray:
+    """Mean place of the nearest items, weighted by exp(sharpness * nearness)."""
+    count = min(_NEIGHBOURS, nearness.shape[1])
+    near = np.argpartition(-nearness, count - 1, axis=1)[:, :count]
+    values = np.take_along_axis(nearness, near, axis=1)
+    weights = np.exp(sharpness * (values - values.max(axis=1, keepdims=True)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.einsum("nk,nkc->nc", weights, places[near])
 
 
 def _directions(fitted: Fitted) -> list[np.ndarray]:

@@ -11,16 +11,22 @@ import numpy as np
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.network.data import UNKNOWN
-from coembed.result.layout import Layout, spreads
+from coembed.result.layout import TITLES, Layout, spreads
+from coembed.result.palette import COLOURS, MARKS, class_mark
 
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted
 
 FORMATS = ("png", "svg", "pdf")
-# Okabe and Ito's colours, told apart by nearly every eye; a second round of classes takes another mark
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A500", "#6A6A6A")
-MARKS = ("o", "s", "^", "D", "v", "P")
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+_MARKS = dict(zip(MARKS, ("o", "s", "^", "D", "v", "P"), strict=True))
+# where a name may stand beside its point: offset in points, alignment
+_SIDES = (
+    (5, 0, "left", "center"),
+    (-5, 0, "right", "center"),
+    (0, 5, "center", "bottom"),
+    (0, -5, "center", "top"),
+)
 
 
 def draw_map(
@@ -75,6 +81,7 @@ def _draw_attributes(axes: Any, layout: Layout) -> None:
 
 def _draw_nodes(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[Any]:
     """Nodes of every class, observed ones solid and rimmed; returns the handles of the legend."""
+    from matplotlib.colors import to_rgb
     from matplotlib.lines import Line2D
 
     network = fitted.network
@@ -83,13 +90,23 @@ def _draw_nodes(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[
         return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label="node")]
     observed = network.labels != UNKNOWN
     classes = np.where(observed, network.labels, fitted.probabilities.argmax(axis=1))
+    sureness = fitted.probabilities.max(axis=1)
     handles = []
     for k, name in enumerate(network.class_names):
-        colour, mark = COLOURS[k % len(COLOURS)], MARKS[k // len(COLOURS) % len(MARKS)]
-        free, seen = layout.nodes[(classes == k) & ~observed], layout.nodes[(classes == k) & observed]
-        axes.scatter(*free.T, s=size, color=colour, marker=mark, alpha=0.38, linewidths=0, zorder=1)
+        colour, mark = class_mark(k)[0], _MARKS[class_mark(k)[1]]
+        free, seen = (classes == k) & ~observed, (classes == k) & observed
+        # the paler, the less sure the model is
+        tint = np.append(to_rgb(colour), 0)[None].repeat(free.sum(), axis=0)
+        tint[:, 3] = 0.12 + 0.5 * sureness[free] ** 1.5
+        axes.scatter(*layout.nodes[free].T, s=size, c=tint, marker=mark, linewidths=0, zorder=1)
         axes.scatter(
-            *seen.T, s=size * 1.6, facecolor=colour, edgecolor=INK, marker=mark, linewidths=0.6, zorder=3
+            *layout.nodes[seen].T,
+            s=size * 1.6,
+            facecolor=colour,
+            edgecolor=INK,
+            marker=mark,
+            linewidths=0.6,
+            zorder=3,
         )
         handles.append(Line2D([], [], marker=mark, linestyle="", color=colour, label=_short(name, 24)))
     return handles
@@ -110,7 +127,7 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
         (layout.nodes, _by_turns(fitted), network.node_names, names, {"weight": "bold", "fontsize": 8.5}),
         (
             layout.attributes,
-            np.argsort(-owners, kind="stable"),
+            spread_out(layout.attributes, owners),
             network.attribute_names,
             words,
             {"style": "italic", "fontsize": 8.5},
@@ -124,16 +141,15 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
             text = axes.annotate(
                 _short(texts[i], 22),
                 places[i],
-                (4, 4),
+                (0, 0),
                 textcoords="offset points",
                 color=INK,
                 zorder=6,
                 **style,
             )
             text.set_path_effects(halo)
-            box = text.get_window_extent(renderer).padded(5)
-            inside = box.x1 < room.x1 and box.y1 < room.y1
-            if not inside or any(box.overlaps(other) for other in taken):
+            box = _fitting(text, taken, room, renderer)
+            if box is None:
                 text.remove()
             else:
                 taken.append(box)
@@ -143,6 +159,42 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
     places = np.vstack([layout.nodes[nodes], layout.attributes[attributes]])
     for place, covariance in zip(places, spreads(fitted, layout, nodes, attributes), strict=True):
         _ellipse(axes, place, covariance)
+
+
+def _fitting(text: Any, taken: list[Any], room: Any, renderer: Any) -> Any:
+    """Put a name on the first side of its point where it overlaps no other; its box, or None."""
+    for dx, dy, across, down in _SIDES:
+        text.set_position((dx, dy))
+        text.set_horizontalalignment(across)
+        text.set_verticalalignment(down)
+        box = text.get_window_extent(renderer).padded(3)
+        inside = box.x0 > room.x0 and box.x1 < room.x1 and box.y0 > room.y0 and box.y1 < room.y1
+        if inside and not any(box.overlaps(other) for other in taken):
+            return box
+    return None
+
+
+def spread_out(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """An order in which no region waits long: the weightiest item of every coarse cell, then of finer ones.
+
+    Examples
+    --------
+    Three neighbours and a lighter item far away, which comes second:
+
+    >>> spread_out(np.array([[0.0, 0], [0, 0.1], [0.1, 0], [9, 9]]), np.array([5, 4, 3, 1]))
+    array([0, 3, 1, 2])
+    """
+    if not len(places):
+        return np.empty(0, dtype=np.int64)
+    low, extent = places.min(axis=0), np.ptp(places, axis=0)
+    unit = (places - low) / np.where(extent > 0, extent, 1)
+    left, order = np.argsort(-weights, kind="stable"), []
+    for side in (6, 12, 24, 48):
+        cells = np.minimum((unit[left] * side).astype(np.int64), side - 1) @ np.array([side, 1])
+        first = np.sort(np.unique(cells, return_index=True)[1])
+        order.append(left[first])
+        left = np.delete(left, first)
+    return np.concatenate([*order, left])
 
 
 def _by_turns(fitted: Fitted) -> np.ndarray:
@@ -189,7 +241,7 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
         plain: dict[str, Any] = {"linestyle": "", "color": FAINT, "marker": "o"}
         shapes += [
             Line2D([], [], label="label known", markeredgecolor=INK, **plain),
-            Line2D([], [], label="label predicted", alpha=0.4, markeredgewidth=0, **plain),
+            Line2D([], [], label="predicted, paler: less sure", alpha=0.4, markeredgewidth=0, **plain),
         ]
     if network.n_attributes:
         shapes.append(Line2D([], [], label="attribute", linestyle="", color=FAINT, marker="+"))
@@ -218,7 +270,7 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     )
     figure.add_artist(first)
     figure.legend(handles=shapes, bbox_to_anchor=(0.815, 0.89 - 0.031 * (len(shown) + 1)), **style)
-    method = {"pca": "PCA", "tsne": "t-SNE"}[layout.method]
+    method = TITLES[layout.method]
     figure.text(
         0.03, 0.955, title or f"{network.name}: nodes and attributes in one space", fontsize=15, color=INK
     )

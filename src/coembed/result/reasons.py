@@ -95,10 +95,10 @@ class _Variants:
         self.without_links = _nearest(fitted, row, self.neighbours, "links")
         self.without_attributes = _nearest(fitted, row, owned, "attributes")
         self.attributes = np.union1d(owned, columns)
-        self.first = len(self.neighbours)
+        self.first = len(self.neighbours) + 1
         self.count = 1 + len(self.without_links) + len(self.without_attributes)
 
-        links = np.tile(weights, (self.count, 1))
+        links = np.tile(np.append(weights, np.float32(0)), (self.count, 1))
         tried = np.searchsorted(self.neighbours, self.without_links)
         links[1 + np.arange(len(tried)), tried] = 0
         attributes = np.zeros((self.count, len(self.attributes)), dtype=np.float32)
@@ -108,20 +108,18 @@ class _Variants:
         self.result = fitted.embed(self._small_network(links, attributes, row)).result
 
     def _small_network(self, links: np.ndarray, attributes: np.ndarray, row: int) -> Network:
-        """The neighbours, then the variants; an observed label is the variants' too, as it is the node's."""
-        network, size = self.network, self.first + self.count
+        """The neighbours and the node itself, which may have none; then the variants, labelled as it is."""
+        network, known = self.network, np.append(self.neighbours, row)
         block = sp.csr_array(links)
         empty = sp.csr_array((self.first, len(self.attributes)), dtype=np.float32)
-        labels = np.append(network.labels[self.neighbours], np.full(self.count, network.labels[row]))
+        labels = np.append(network.labels[known], np.full(self.count, network.labels[row]))
         # no name of a file can be like this one: names hold no null character
         made_up = [f"\0{i}" for i in range(self.count)]
         return Network(
-            links=sp.block_array([[None, block.T], [block, None]], format="csr").astype(np.float32)
-            if self.first
-            else sp.csr_array((size, size), dtype=np.float32),
+            links=sp.block_array([[None, block.T], [block, None]], format="csr").astype(np.float32),
             attributes=sp.vstack([empty, sp.csr_array(attributes)], format="csr"),
             labels=labels,
-            node_names=np.append(network.node_names[self.neighbours], np.array(made_up, dtype=object)),
+            node_names=np.append(network.node_names[known], np.array(made_up, dtype=object)),
             attribute_names=network.attribute_names[self.attributes],
             class_names=network.class_names,
             name=network.name,

@@ -19,7 +19,10 @@ export async function carried(element) {
     search: async (q, limit) => ({ items: find(names(), q, limit) }),
     node: (id) => card("node", id),
     attribute: (id) => card("attribute", id),
-    neighbours: async (id, kind, to) => (await all())[kind][id]?.neighbours[to] ?? { total: 0, offset: 0, items: [] },
+    neighbours: async (id, kind, to, offset) => {
+      const held = (await all())[kind][id]?.neighbours[to] ?? { total: 0, items: [] };
+      return { ...held, offset, items: held.items.slice(offset) };
+    },
     why: async (id) => (await all()).node[id]?.why ?? { label: null, attributes: [] },
     spread: async (nodes, attributes) => {
       const held = await all();

@@ -86,7 +86,7 @@ export class MapView {
     const [x0, y0, x1, y1] = this.items.bounds();
     const room = this.width > 700 ? [60, 60] : [28, 44];
     // the legend lies over the left edge
-    const left = this.width > 900 ? 235 : this.width > 700 ? 150 : 0;
+    const left = this.width > 820 ? 235 : this.width > 700 ? 150 : 0;
     const scale = Math.min((this.width - room[0] - left) / (x1 - x0 || 1), (this.height - room[1]) / (y1 - y0 || 1));
     return { x: (x0 + x1) / 2 - left / 2 / scale, y: (y0 + y1) / 2, scale };
   }
