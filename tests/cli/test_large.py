@@ -51,3 +51,24 @@ def test_convert_makes_mapped_folders(run, network_file, tmp_path, demo):
         network = read(tmp_path / place)
         assert network.n_links == demo.n_links
         assert type(network.node_names).__name__ == "Names"
+
+
+def test_predict_of_some_nodes(run, model):
+    everything = {row["node"]: row for row in run("predict", model, "--json").json}
+    names = list(everything)[5:7]
+    some = run("predict", model, "--json", "--node", names[1], "-n", names[0]).json
+    assert some == [everything[names[1]], everything[names[0]]]
+    assert run("predict", model, "--node", "nobody").code == 2
+
+
+def test_an_approximate_answer_says_so(run, model, tmp_path, monkeypatch):
+    pytest.importorskip("usearch")
+    from coembed.result import index, load, save
+
+    monkeypatch.setattr(index, "EXACT_ITEMS", 500)
+    save(load(model), tmp_path / "model")
+    name = load(model).network.node_names[3]
+    for words in (["similar", tmp_path / "model", name], ["profile", tmp_path / "model", name]):
+        ran = run(*words, "--json")
+        assert len(ran.json) == 10
+        assert "of the ten nearest" in ran.err

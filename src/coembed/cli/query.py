@@ -13,6 +13,7 @@ from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.result import Fitted, Match
+    from coembed.result.answers import ItemKind
 
 SHOWN = 20
 """Rows of a prediction on a terminal."""
@@ -26,6 +27,10 @@ def predict(
             "--output", "-o", metavar="FILE", help="Write .csv, .tsv, .parquet or .json.", show_default=False
         ),
     ] = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option("--node", "-n", help="Only this node; may be repeated.", show_default=False),
+    ] = None,
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="Only nodes without a known label.")
     ] = False,
@@ -37,14 +42,14 @@ def predict(
 
     `coembed predict model --unlabelled -o classes.csv`
 
-    `coembed predict model --json`
+    `coembed predict model --node ann --json`
     """
     import sys
 
     from coembed.cli.tables import prediction_table, write_table
     from coembed.result import load
 
-    table = prediction_table(load(model), unlabelled)
+    table = prediction_table(load(model), unlabelled, node)
     count = len(table["node"])
     if output is not None:
         write_table(table, output)
@@ -113,6 +118,7 @@ def profile(
     fitted = _load(model)
     found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
     _answer(fitted.profile(item, k) if found == "node" else fitted.nodes_about(item, k), "cosine", json)
+    _say_if_approximate(fitted, "attribute" if found == "node" else "node")
 
 
 def similar(
@@ -130,13 +136,26 @@ def similar(
 
     `coembed similar demo/model river --kind attribute`
     """
-    _answer(_load(model).similar(item, k, kind), "cosine", json)  # type: ignore[arg-type]
+    from coembed.result.answers import kind_of
+
+    fitted = _load(model)
+    found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
+    _answer(fitted.similar(item, k, found), "cosine", json)
+    _say_if_approximate(fitted, found)
 
 
 def _load(model: Path) -> Fitted:
     from coembed.result import load
 
     return load(model)
+
+
+def _say_if_approximate(fitted: Fitted, kind: ItemKind) -> None:
+    from coembed.result.index import index_of
+
+    index = index_of(fitted, kind)
+    if index is not None:
+        say(index.note(), "dim")
 
 
 def _worth(fitted: Fitted, relation: Any) -> str:

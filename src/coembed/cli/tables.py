@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,17 @@ from coembed.result import Fitted
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 
 
-def prediction_table(fitted: Fitted, unlabelled: bool = False) -> dict[str, list[Any]]:
-    """Columns: node, predicted class, its probability, the known class if any, probability of every class."""
+def prediction_table(
+    fitted: Fitted, unlabelled: bool = False, nodes: Sequence[str] | None = None
+) -> dict[str, list[Any]]:
+    """Columns: node, predicted class, its probability, the known class if any, probability of every class.
+
+    Of all nodes, or of those named; and of these only the unlabelled ones, if asked.
+    """
     network, probabilities = fitted.network, fitted.predict_proba()
-    rows = np.flatnonzero(network.labels == UNKNOWN) if unlabelled else np.arange(network.n_nodes)
+    rows = np.array([network.node_index(n) for n in nodes]) if nodes else np.arange(network.n_nodes)
+    if unlabelled:
+        rows = rows[network.labels[rows] == UNKNOWN]
     best = probabilities[rows].argmax(axis=1)
     known = [str(network.class_names[k]) if k != UNKNOWN else None for k in network.labels[rows]]
     table: dict[str, list[Any]] = {

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from coembed.network.data import UNKNOWN, Network
 from coembed.network.pairs import true_pairs
@@ -22,6 +21,8 @@ def summary(network: Network) -> dict[str, Any]:
     >>> figures["nodes_without_attributes"], figures["components"], round(figures["links_inside_a_class"], 2)
     (20, 1, 0.8)
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import, and rarely needed
+
     nodes, attributes = network.n_nodes, network.n_attributes
     possible_links = nodes * (nodes - 1) // 2
     degrees = np.diff(network.links.indptr)

@@ -8,9 +8,11 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.network.data import UNKNOWN
+from coembed.result import index
 from coembed.result.answers import Item, ItemKind, Match, kind_of, position
 from coembed.result.codes import Codes
-from coembed.result.scores import aligned_moments, cosine_std, cosines, probability_std
+from coembed.result.index import item_codes, item_count, shortlist
+from coembed.result.scores import aligned_moments, cosine_std, cosines, probability_std, unit_rows
 
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted, Kind
@@ -37,12 +39,19 @@ def best_pairs(fitted: Fitted, node: Item, relation: Kind, k: int, known: bool) 
 def nearest(fitted: Fitted, item: Item, kind: ItemKind, other_kind: ItemKind, k: int) -> list[Match]:
     """The items of `other_kind` whose codes point most nearly the same way (cosine)."""
     row = position(fitted.network, item, kind)
-    from_codes, to_codes = _codes(fitted, kind), _codes(fitted, other_kind)
-    here = from_codes.take(np.array([row]))
-    scores = cosines(here, to_codes)[0]
-    best = top(scores, k, np.array([row] if kind == other_kind else [], dtype=np.int64))
-    std = cosine_std(from_codes.take(np.full(len(best), row)), to_codes.take(best))
-    return _matches(fitted, other_kind, best, scores[best], std, _held(fitted, kind, other_kind, row))
+    here = item_codes(fitted, kind, np.array([row]))
+    without = np.array([row] if kind == other_kind else [], dtype=np.int64)
+    if item_count(fitted, other_kind) > index.EXACT_ITEMS:
+        places = np.setdiff1d(shortlist(fitted, other_kind, unit_rows(here.mean)[0], k + 1), without)
+        scores = cosines(here, item_codes(fitted, other_kind, places))[0]
+        chosen = top(scores, k, np.empty(0, dtype=np.int64))
+        best, scores = places[chosen], scores[chosen]
+    else:
+        scores = cosines(here, _codes(fitted, other_kind))[0]
+        best = top(scores, k, without)
+        scores = scores[best]
+    std = cosine_std(item_codes(fitted, kind, np.full(len(best), row)), item_codes(fitted, other_kind, best))
+    return _matches(fitted, other_kind, best, scores, std, _held(fitted, kind, other_kind, row))
 
 
 def same_kind(fitted: Fitted, item: Item, kind: ItemKind | None, k: int) -> list[Match]:

@@ -20,11 +20,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from coembed.errors import InputError
 from coembed.network.data import Network
+from coembed.network.names import NameArray, Names
 from coembed.result.fitted import Fitted
+from coembed.result.index import attach_index, build_index, is_index_file
+from coembed.result.tensors import open_file, save_file
 from coembed.result.texts import pack_texts, unpack_texts
 
 FORMAT, VERSION = "coembed model", 1
@@ -35,10 +38,20 @@ _OWN = ("node_mean", "node_std", "probabilities", "label_shift", "attribute_mean
 _NAMES = ("node_names", "attribute_names", "class_names")
 _MATRICES = ("links", "attributes")
 _REMEDY = "save the model again, or train it anew"
+MAPPED_FROM = 1 << 28
+"""Size in bytes from which arrays stay in their file: mapped, and not compared with their checksum."""
+LISTED_NAMES = 100_000
+"""Names of a kind up to which they are decoded at once; more are when looked at."""
 
 
-def save(fitted: Fitted, folder: str | os.PathLike[str]) -> Path:
+def save(fitted: Fitted, folder: str | os.PathLike[str], *, index: bool = True) -> Path:
     """Write a fitted result; a model that was there is replaced only once the new one is complete.
+
+    Parameters
+    ----------
+    index
+        Whether to build an index of nodes and attributes, where there are so many that answers need one
+        (:mod:`coembed.result.index`); the model is complete before.
 
     Examples
     --------
@@ -68,16 +81,27 @@ def save(fitted: Fitted, folder: str | os.PathLike[str]) -> Path:
             raise InputError(f"{place} cannot be written ({error.strerror}); choose another place") from None
         raise
     _remove_arrays(place, keep=name)
+    if index:
+        build_index(fitted, place, name)
     return place
 
 
-def load(folder: str | os.PathLike[str]) -> Fitted:
-    """Read a fitted result; whatever is missing, broken or of a newer version is an InputError."""
+def load(folder: str | os.PathLike[str], *, check: bool | None = None) -> Fitted:
+    """Read a fitted result; whatever is missing, broken or of a newer version is an InputError.
+
+    Parameters
+    ----------
+    check
+        Whether to compare the arrays with their checksum; None: unless they are so large that they stay in
+        their file.
+    """
     place = Path(folder)
     record = _read_record(place)
-    arrays = _read_arrays(place, record)
+    arrays = _read_arrays(place, record, check)
     with _blaming(place):
-        return _to_fitted(record, arrays)
+        fitted = _to_fitted(record, arrays)
+    attach_index(fitted, place, record["arrays"])
+    return fitted
 
 
 def _to_record(fitted: Fitted, arrays_name: str) -> dict[str, Any]:
@@ -110,10 +134,7 @@ def _to_arrays(fitted: Fitted) -> dict[str, np.ndarray]:
 
 
 def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
-    names = {
-        name: unpack_texts(arrays[f"network.{name}.bytes"], arrays[f"network.{name}.offsets"])
-        for name in _NAMES
-    }
+    names = {name: _texts(arrays, name) for name in _NAMES}
     nodes, attributes, classes = (len(names[name]) for name in _NAMES)
     labels = arrays["network.labels"]
     if (
@@ -143,6 +164,13 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
         weights=weights,
         **{name: _numbers(arrays, name) for name in _OWN},
     )
+
+
+def _texts(arrays: dict[str, np.ndarray], name: str) -> NameArray:
+    octets, offsets = arrays[f"network.{name}.bytes"], arrays[f"network.{name}.offsets"]
+    if name == "class_names" or len(offsets) <= LISTED_NAMES:
+        return unpack_texts(octets, offsets)
+    return Names(octets, offsets)
 
 
 def _matrix(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> sp.csr_array:
@@ -187,7 +215,7 @@ def _read_record(place: Path) -> dict[str, Any]:
     return record
 
 
-def _read_arrays(place: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:
+def _read_arrays(place: Path, record: dict[str, Any], check: bool | None) -> dict[str, np.ndarray]:
     name = record.get("arrays")
     # a bare name of our own pattern: a record must not send us to other places of the disk
     if not isinstance(name, str) or not _ARRAYS_NAME.fullmatch(name):
@@ -195,10 +223,12 @@ def _read_arrays(place: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:
     path = place / name
     if not path.is_file():
         raise InputError(f"{path} is missing; {_REMEDY}")
-    if _checksum(path) not in name:
+    mapped = path.stat().st_size >= MAPPED_FROM
+    compared = not mapped if check is None else check
+    if compared and _checksum(path) not in name:
         raise InputError(f"{path} is damaged: its content does not fit its checksum; {_REMEDY}")
     try:
-        return load_file(path)
+        return open_file(path) if mapped else load_file(path)
     except (SafetensorError, ValueError, OSError, TypeError, KeyError, MemoryError) as error:
         raise InputError(f"{path} is not a safetensors file ({error}); {_REMEDY}") from None
 
@@ -242,7 +272,9 @@ def _write_record(place: Path, record: dict[str, Any]) -> None:
 def _remove_arrays(place: Path, keep: str | None) -> None:
     """Remove the arrays of older models, and what a killed process left half-written."""
     for path in place.iterdir() if place.is_dir() else ():
-        ours = _ARRAYS_NAME.fullmatch(path.name) or _HALF_NAME.fullmatch(path.name)
+        ours = (
+            _ARRAYS_NAME.fullmatch(path.name) or _HALF_NAME.fullmatch(path.name) or is_index_file(path.name)
+        )
         if ours and path.name != keep:
             path.unlink(missing_ok=True)
 

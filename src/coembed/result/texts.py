@@ -7,9 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.network.names import NameArray, Names
 
 
-def pack_texts(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pack_texts(texts: NameArray) -> tuple[np.ndarray, np.ndarray]:
     """UTF-8 bytes of all texts in a row, and where each begins and the last one ends.
 
     Examples
@@ -20,11 +21,8 @@ def pack_texts(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> unpack_texts(octets, offsets)
     array(['ab', '', 'ø'], dtype=object)
     """
-    # surrogatepass: a file system's undecodable name is a legal Python string, and must come back as it was
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+    names = Names.of(texts)
+    return names.octets, names.offsets
 
 
 def unpack_texts(octets: np.ndarray, offsets: np.ndarray) -> np.ndarray:
