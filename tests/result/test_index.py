@@ -97,7 +97,9 @@ def test_without_an_index_many_items_are_compared_too(clustered, few, monkeypatc
 
 @needs_usearch
 def test_the_index_answers_as_comparing_with_all_does(clustered, few, tmp_path, monkeypatch):
-    folder = save(clustered, tmp_path / "model")
+    steps = []
+    folder = save(clustered, tmp_path / "model", progress=steps.append)
+    assert steps[-1] == "indexing attributes: 300 of 300"
     loaded = load(folder)
     kept = index_of(loaded, "node")
     assert kept is not None

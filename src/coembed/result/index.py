@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,13 +107,17 @@ def nearest_exactly(fitted: Fitted, kind: ItemKind, directions: np.ndarray, coun
     return np.take_along_axis(best, np.argsort(-scores, axis=1, kind="stable"), axis=1)
 
 
-def build_index(fitted: Fitted, folder: Path, key: str) -> dict[str, ItemIndex]:
+def build_index(
+    fitted: Fitted, folder: Path, key: str, progress: Callable[[str], None] | None = None
+) -> dict[str, ItemIndex]:
     """Build the indexes that a result needs and keep them in its folder; `key` ties them to its arrays."""
     if find_spec("usearch") is None:
         return {}
     kinds: tuple[ItemKind, ...] = ("node", "attribute")
     needed = [kind for kind in kinds if item_count(fitted, kind) > EXACT_ITEMS]
-    built: dict[str, ItemIndex] = {kind: _build(fitted, kind, folder, key) for kind in needed}
+    built: dict[str, ItemIndex] = {
+        kind: _build(fitted, kind, folder, key, progress or (lambda step: None)) for kind in needed
+    }
     if built:
         _PLACES[fitted] = {"folder": folder, "key": key, **built}
     return built
@@ -146,7 +150,7 @@ def is_index_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex:
+def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
     from usearch.index import Index
 
     start = time.perf_counter()
@@ -161,6 +165,7 @@ def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex:
     )
     for rows, units in _blocks(fitted, kind):
         searcher.add(rows, units, threads=_threads())
+        say(f"indexing {kind}s: {len(searcher):,} of {item_count(fitted, kind):,}")
     recall, asked = _recall(fitted, kind, searcher)
     path = _path(folder, kind, key)
     sibling = path.with_name(f".{path.stem}.tmp")

@@ -12,7 +12,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,13 @@ LISTED_NAMES = 100_000
 """Names of a kind up to which they are decoded at once; more are when looked at."""
 
 
-def save(fitted: Fitted, folder: str | os.PathLike[str], *, index: bool = True) -> Path:
+def save(
+    fitted: Fitted,
+    folder: str | os.PathLike[str],
+    *,
+    index: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Path:
     """Write a fitted result; a model that was there is replaced only once the new one is complete.
 
     Parameters
@@ -52,6 +58,8 @@ def save(fitted: Fitted, folder: str | os.PathLike[str], *, index: bool = True) 
     index
         Whether to build an index of nodes and attributes, where there are so many that answers need one
         (:mod:`coembed.result.index`); the model is complete before.
+    progress
+        Called with what is being done, since an index takes minutes.
 
     Examples
     --------
@@ -82,7 +90,7 @@ def save(fitted: Fitted, folder: str | os.PathLike[str], *, index: bool = True) 
         raise
     _remove_arrays(place, keep=name)
     if index:
-        build_index(fitted, place, name)
+        build_index(fitted, place, name, progress)
     return place
 
 
