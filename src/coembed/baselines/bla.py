@@ -31,14 +31,14 @@ Vectors = Any
 
 @dataclass(frozen=True)
 class BLAOptions:
-    rounds: int = number(1, 0, 1000)
+    rounds: int = number(2, 0, 1000)
     """Of either direction; none: attributes spread along the observed links only."""
     keep: float = number(0.2, 0.01, 0.99)
     """theta: how much of the observed attributes comes back in every step."""
     steps: int = number(3, 1, 1000)
     candidates: int = number(20, 1, 10_000)
     """Similar nodes that may be linked to a node."""
-    observed: float = number(0.5, 0, 1)
+    observed: float = number(0.1, 0, 1)
     """eta: weight of an observed link against that of a predicted one."""
 
 
