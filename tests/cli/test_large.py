@@ -72,3 +72,12 @@ def test_an_approximate_answer_says_so(run, model, tmp_path, monkeypatch):
         ran = run(*words, "--json")
         assert len(ran.json) == 10
         assert "of the ten nearest" in ran.err
+
+
+def test_links_alone_say_what_lies_beside_them_when_streamed(run, tmp_path):
+    (tmp_path / "edges.csv").write_text("a,b\n")
+    (tmp_path / "labels.csv").write_text("a,x\n")
+    ran = run("convert", tmp_path / "edges.csv", tmp_path / "net", "--to", "mapped", "--memory", "1GB")
+    assert ran.code == 0
+    assert "labels.csv beside edges.csv not read" in ran.err
+    assert read(tmp_path / "net").n_classes == 0

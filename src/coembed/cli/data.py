@@ -69,7 +69,7 @@ def convert(
     """
     from coembed.network import read, write
     from coembed.network.database import can_stream
-    from coembed.network.reading import find_tables
+    from coembed.network.reading import find_tables, unread_beside
     from coembed.network.streaming import stream_tables
     from coembed.network.writing import chosen_format
 
@@ -81,6 +81,8 @@ def convert(
     else:
         with Steps() as steps:
             network = stream_tables(*tables, target, memory=memory, progress=steps)
+        for notice in unread_beside(source) if source.is_file() else ():
+            say(f"note: {notice}", "yellow")
     for notice in network.notices:
         say(f"note: {notice}", "yellow")
     say(

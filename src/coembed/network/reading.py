@@ -101,11 +101,13 @@ def _read_file(path: Path) -> Network:
     tables = find_tables(path)
     assert tables is not None
     network = read_tables(*tables)
+    return replace(network, notices=(*network.notices, *unread_beside(path)))
+
+
+def unread_beside(path: Path) -> list[str]:
+    """A notice if there are tables beside one of links, which was given alone."""
     beside = sorted(p.name for p in path.parent.iterdir() if role_of_name(path) and _is_other_table(p))
-    if beside:
-        notice = f"{', '.join(beside)} beside {path.name} not read: give the folder to have all"
-        network = replace(network, notices=(*network.notices, notice))
-    return network
+    return [f"{', '.join(beside)} beside {path.name} not read: give the folder to have all"] if beside else []
 
 
 def _read_folder(folder: Path) -> Network:
