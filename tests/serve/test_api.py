@@ -146,7 +146,7 @@ def test_what_a_new_node_has_that_the_model_does_not_know_is_told(client):
     found = client.post("/api/embed", json={"nodes": [node]}).json()["nodes"][0]
     assert found["unknown"] == {"attributes": ["blorp"], "links": ["nowhere"]}
     nothing = client.post("/api/embed", json={"nodes": [{"attributes": ["blorp"]}]})
-    assert nothing.status_code == 400
+    assert nothing.status_code == 404
     assert "give at least one" in nothing.json()["error"]["message"]
 
 

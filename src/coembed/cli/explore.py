@@ -110,10 +110,11 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
-    explorer = _explorer(model, truth, method, quiet)
+    _check_extra()
     from coembed.serve.report import check_report, write_report
 
     check_report(output)
+    explorer = _explorer(model, truth, method, quiet)
     with WorkProgress("writing cards", quiet) as progress:
         write_report(explorer, output, cards, progress)
     say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
@@ -132,19 +133,24 @@ def _serve(
 
 def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Explorer:
     """The model with its layout, made now if it was never made."""
-    try:
-        from coembed.serve import Explorer
-    except ModuleNotFoundError as error:
-        raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
+    _check_extra()
     from coembed.network import read
     from coembed.result import load
     from coembed.result.layout import cached_layout
+    from coembed.serve import Explorer
 
     fitted = load(model)
     judged_by = read(truth) if truth is not None else bundled_truth(fitted)
     with WorkProgress("laying out the map", quiet) as progress:
         layout = cached_layout(fitted, model, method, progress=progress)
     return Explorer(fitted, layout, judged_by)
+
+
+def _check_extra() -> None:
+    try:
+        import coembed.serve  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
 
 
 def bundled_truth(fitted: Fitted) -> Network | None:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.errors import InputError
 from coembed.network.data import UNKNOWN, Network
 from coembed.result.fitted import Fitted
 from coembed.serve.cards import class_probabilities, in_words, match_dict
-from coembed.serve.explorer import Explorer
+from coembed.serve.explorer import Explorer, UnknownItem
 
 
 class Newcomer(NamedTuple):
@@ -24,9 +23,6 @@ class Newcomer(NamedTuple):
 
 def welcome(explorer: Explorer, newcomers: list[Newcomer], k: int) -> list[dict[str, Any]]:
     """Where each falls, its likely class, what else it should have, who is like it."""
-    names = [newcomer.name for newcomer in newcomers]
-    if len(set(names)) < len(names):
-        raise InputError("two of the new nodes have the same id; give each its own")
     grown = _grown(explorer, newcomers)
     placed = explorer.fitted.embed(grown).result
     first = explorer.network.n_nodes
@@ -78,7 +74,7 @@ def _grown(explorer: Explorer, newcomers: list[Newcomer]) -> Network:
         newcomers, np.diff(rows["links"].indptr), np.diff(rows["attributes"].indptr), strict=True
     ):
         if not links and not attributes:
-            raise InputError(
+            raise UnknownItem(
                 f"{newcomer.name[:80]!r} has no attribute and no link that the model knows; give at least one"
             )
     size, blank = len(newcomers), sp.csr_array((len(newcomers), len(newcomers)), dtype=np.float32)

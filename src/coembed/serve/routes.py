@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from coembed.errors import InputError
 from coembed.result.answers import ItemKind
@@ -47,10 +48,8 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Json(Response):
+class Json(JSONResponse):
     """JSON in ASCII: names that are no valid Unicode still go over the wire."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()

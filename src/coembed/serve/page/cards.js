@@ -78,7 +78,8 @@ function certainty(card) {
 // The reasons arrive after the card: they take a little longer.
 function explain(model, card, why, whyLabel, whyOf) {
   if (why.label?.reasons.length) {
-    whyLabel.replaceChildren(h("b", {}, "Why? "), ...reasons(model, why.label));
+    const decisive = why.label.reasons[0].contribution >= 0.01;
+    whyLabel.replaceChildren(h("b", {}, "Why? "), decisive ? "" : "Many things together, most of all ", ...reasons(model, why.label));
     whyLabel.hidden = false;
   }
   for (const each of why.attributes) {

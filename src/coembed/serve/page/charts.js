@@ -131,7 +131,7 @@ export function confusion({ names, counts }) {
       h(
         "table.confusion",
         {},
-        h("thead", {}, h("tr", {}, h("th", {}, "true ╲ predicted"), names.map((name) => h("th", { scope: "col", title: name }, short(name, 12))), h("th", {}, "right"))),
+        h("thead", {}, h("tr", {}, h("th", {}, h("span.unseen", {}, "true class")), names.map((name) => h("th", { scope: "col", title: name }, short(name, 12))), h("th", {}, "right"))),
         h(
           "tbody",
           {},
