@@ -6,11 +6,13 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from coembed.errors import InputError
 from coembed.network.npz import load_arrays, save_arrays
@@ -30,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 _PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
 _EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
-_DRAWS, _NEIGHBOURS, _ANCHORS, _CLOSE = 30, 10, 4096, 256
+_DRAWS, _NEIGHBOURS, _ANCHORS, _CLOSE = 30, 10, 3000, 200
 _SHARPNESS = 30.0
 
 
@@ -100,7 +102,7 @@ class Plane:
         self.places = np.vstack([layout.nodes, layout.attributes])
         # draws of one item all over a large map are compared with a sample of it, not with every item
         count = len(self.places)
-        self.rng_seed = seed
+        self.seed = seed
         self.anchors = (
             np.arange(count)
             if count <= _ANCHORS
@@ -113,25 +115,26 @@ class Plane:
         # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
         return _centres_of_nearest(nearness, self.places, _SHARPNESS)
 
-    def spreads(self, codes: Codes, kind: str) -> np.ndarray:
-        """How far its uncertainty carries each item on the plane: a 2 x 2 covariance each."""
-        rng = np.random.default_rng(self.rng_seed)
+    def spreads(self, codes: Codes, kind: str, places: np.ndarray) -> np.ndarray:
+        """How far its uncertainty carries each item from its place on the plane: a 2 x 2 covariance each."""
+        rng = np.random.default_rng(self.seed)
         found = np.empty((len(codes.mean), 2, 2))
-        anchor_places, anchor_directions = self.places[self.anchors], self.directions[self.anchors]
+        everything = len(self.anchors) == len(self.places)
         for i, (mean, std) in enumerate(zip(codes.mean, codes.std, strict=True)):
             draws = mean + std * rng.standard_normal((_DRAWS, len(mean)), dtype=np.float32)
-            places = anchor_places
-            directions = anchor_directions
-            if len(self.anchors) < len(self.places):
-                # the sample is coarse where the item is: its own surroundings are added in full
-                own = (self._directions_of(mean[None], kind) @ self.directions.T)[0]
-                close = np.argpartition(-own, _CLOSE)[:_CLOSE]
-                places = np.vstack([places, self.places[close]])
-                directions = np.vstack([directions, self.directions[close]])
-            nearness = self._directions_of(draws, kind) @ directions.T
+            # the sample is coarse where the item is: its surroundings on the map are added in full
+            items = self.anchors if everything else np.union1d(self.anchors, self._around(places[i]))
+            nearness = self._directions_of(draws, kind) @ self.directions[items].T
             # level: the item itself is among its neighbours, and would hold every draw where it is
-            found[i] = np.cov(_centres_of_nearest(nearness, places, 0.0).T)
+            found[i] = np.cov(_centres_of_nearest(nearness, self.places[items], 0.0).T)
         return found
+
+    def _around(self, place: np.ndarray) -> np.ndarray:
+        return self._tree.query(place, k=min(_CLOSE, len(self.places)))[1]
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.places)
 
     def _directions_of(self, means: np.ndarray, kind: str) -> np.ndarray:
         return unit_rows(unit_rows(means) - self.centres[kind]).astype(np.float32)
@@ -143,8 +146,8 @@ def spreads(
     """Covariances on the plane of some nodes and attributes, nodes first (see :meth:`Plane.spreads`)."""
     plane = Plane(fitted, layout, seed)
     found = [
-        plane.spreads(fitted.nodes.take(nodes), "node"),
-        plane.spreads(fitted.attributes.take(attributes), "attribute"),
+        plane.spreads(fitted.nodes.take(nodes), "node", layout.nodes[nodes]),
+        plane.spreads(fitted.attributes.take(attributes), "attribute", layout.attributes[attributes]),
     ]
     return np.concatenate(found)
 

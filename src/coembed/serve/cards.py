@@ -92,7 +92,7 @@ def place(explorer: Explorer, kind: ItemKind, row: int) -> dict[str, Any]:
         if kind == "node"
         else (explorer.layout.attributes, fitted.attributes)
     )
-    covariance = explorer.plane.spreads(codes.take(np.array([row])), kind)[0]
+    covariance = explorer.plane.spreads(codes.take(np.array([row])), kind, places[[row]])[0]
     return {"x": float(places[row, 0]), "y": float(places[row, 1]), "covariance": _rounded(covariance)}
 
 
@@ -111,12 +111,15 @@ def why(explorer: Explorer, name: str, attributes: list[str], k: int) -> dict[st
 
 def spread(explorer: Explorer, nodes: list[int], attributes: list[int]) -> dict[str, Any]:
     """Covariances on the map of many items, given by their positions in the map's columns."""
-    fitted, found = explorer.fitted, {}
-    for kind, codes, rows in (("node", fitted.nodes, nodes), ("attribute", fitted.attributes, attributes)):
-        inside = [row for row in rows if 0 <= row < len(codes.mean)]
-        covariances = explorer.plane.spreads(codes.take(np.array(inside, dtype=np.int64)), kind)
+    fitted, layout, found = explorer.fitted, explorer.layout, {}
+    for kind, codes, places, rows in (
+        ("node", fitted.nodes, layout.nodes, nodes),
+        ("attribute", fitted.attributes, layout.attributes, attributes),
+    ):
+        inside = np.array([row for row in rows if 0 <= row < len(places)], dtype=np.int64)
+        covariances = explorer.plane.spreads(codes.take(inside), kind, places[inside])
         found[f"{kind}s"] = [
-            {"position": row, "covariance": _rounded(covariance)}
+            {"position": int(row), "covariance": _rounded(covariance)}
             for row, covariance in zip(inside, covariances, strict=True)
         ]
     return found

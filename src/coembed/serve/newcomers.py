@@ -27,7 +27,8 @@ def welcome(explorer: Explorer, newcomers: list[Newcomer], k: int) -> list[dict[
     placed = explorer.fitted.embed(grown).result
     first = explorer.network.n_nodes
     codes = placed.nodes.take(np.arange(first, first + len(newcomers)))
-    places, covariances = explorer.plane.place(codes, "node"), explorer.plane.spreads(codes, "node")
+    places = explorer.plane.place(codes, "node")
+    covariances = explorer.plane.spreads(codes, "node", places)
     return [
         {
             "id": newcomer.name,

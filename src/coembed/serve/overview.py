@@ -250,8 +250,8 @@ def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, str]]:
     nodes: list[int] = []
     if network.n_classes:
         sizes = np.bincount(explorer.classes, minlength=network.n_classes)
+        sure = _probability(explorer) > 0.9  # a wrong guess would be a poor beginning
         for k in np.argsort(-sizes, kind="stable")[:most]:
-            sure = _probability(explorer) > 0.9  # a wrong guess would be a poor beginning
             members = np.flatnonzero((explorer.classes == k) & sure)
             if len(members):
                 nodes.append(int(members[explorer.degrees[members].argmax()]))

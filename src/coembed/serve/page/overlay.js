@@ -128,9 +128,11 @@ function drawNames(map, pen, css, taken) {
   for (const i of items.priority) {
     if (left <= 0 || misses > 3000) break;
     if (!items.shown[i] || done.has(i)) continue;
-    const look = kind(i);
-    const [px, py] = map.toScreen(items.x[i], items.y[i]);
+    // a hundred thousand times a frame: no array for a place that is out of sight
+    const px = (items.x[i] - map.view.x) * map.view.scale + width / 2;
+    const py = height / 2 - (items.y[i] - map.view.y) * map.view.scale;
     if (px < 0 || py < 0 || px > width || py > height) continue;
+    const look = kind(i);
     if (name(map, pen, css, taken, items.ids[i], px, py, { ...look, alpha: (look.alpha ?? 1) * faint }, widths(map, i))) left -= 1;
     else misses += 1;
   }

@@ -44,7 +44,8 @@ void main() {
   float d = inside(p);
   float soft = 1.6 / pixels;
   float cover = 1.0 - smoothstep(-soft, soft, d);
-  float edge = rim * smoothstep(-soft, soft, d + 3.2 / pixels);
+  // a rim on a tiny point would be all of it
+  float edge = rim * smoothstep(4.0, 8.0, pixels) * smoothstep(-soft, soft, d + 3.2 / pixels);
   float alpha = fill.a * cover;
   if (alpha < 0.004) discard;
   vec3 colour = mix(fill.rgb, ink, edge * 0.85);
