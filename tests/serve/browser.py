@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +89,11 @@ class Visitor:
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
 
     def close(self) -> None:
+        """Close the window; where somebody wants to look later, keep a picture of it."""
+        folder = os.environ.get("COEMBED_SCREENSHOTS")
+        if folder:
+            test = os.environ.get("PYTEST_CURRENT_TEST", "page").split("::")[-1].split(" ")[0]
+            self.page.screenshot(path=Path(folder) / f"{test}.png")
         self.context.close()
 
 
