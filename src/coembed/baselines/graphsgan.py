@@ -35,7 +35,7 @@ class GraphSGANOptions:
     """Of the embedding of the links."""
     columns: int = number(512, 1, 100_000)
     """Most columns of attributes; of more the leading directions are read."""
-    own: float = number(0.5, 0, 1)
+    own: float = number(0.7, 0, 1)
     """A node's own share of its attributes, its neighbours having the rest."""
     real: float = number(0.5, 0, 1e6)
     """lambda 0: telling real from made up."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from coembed.tasks.problem import Problem
 
 PULL = 0.1
 """Learning rate of the labels on the vectors."""
+TRUST = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,18 @@ class PlanetoidOptions:
     """Of a walk."""
     window: int = number(3, 1, 10_000)
     negatives: int = number(5, 1, 1000)
-    label_batches: int = number(5, 0, 100_000)
+    label_batches: int = number(1, 0, 100_000)
     """Of 100 pairs each, in an epoch of the first half."""
     label_steps: int = number(5, 1, 100_000)
     """Steps on the labels in an epoch of the second half."""
+    context_rate: float = number(0.03, 1e-9, 1e3)
+    """Learning rate of the contexts."""
     learning_rate: float = number(0.01, 1e-9, 1e3)
-    weight_decay: float = number(0.0, 0, 1e3)
+    """Learning rate of the labels."""
+    weight_decay: float = number(1e-3, 0, 1e3)
+    """Of the branch that reads attributes."""
+    vector_decay: float = number(0.1, 0, 1e3)
+    """Of the branch that reads vectors, which can tell any few nodes apart."""
     inputs: str = choice("idf", "unit", "values")
 
 
@@ -57,16 +65,19 @@ class Planetoid(nn.Module):
         self.attribute_bias = nn.Parameter(torch.zeros(n_classes))
         self.by_vector = nn.Linear(dim, n_classes)
         self.by_both = nn.Linear(2 * n_classes, n_classes)
-        for layer in (self.by_vector, self.by_both):
-            nn.init.xavier_uniform_(layer.weight)
-            nn.init.zeros_(layer.bias)
+        nn.init.xavier_uniform_(self.by_vector.weight)
+        nn.init.zeros_(self.by_vector.bias)
+        # both branches are believed alike at first; there are few labels to learn 2 K x K numbers from
+        self.by_both.weight.data = TRUST * torch.eye(n_classes).repeat(1, 2)
+        nn.init.zeros_(self.by_both.bias)
 
-    def logits(self, features: SparseMatrix, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Of both together, and of either alone."""
-        by_attributes = features @ self.by_attributes + self.attribute_bias
-        by_vector = self.by_vector(vectors)
-        both = torch.cat([by_attributes.softmax(dim=1), by_vector.softmax(dim=1)], dim=1)
-        return self.by_both(both), by_attributes, by_vector
+    def branches(self, features: SparseMatrix, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits by the attributes alone, and by the vector alone."""
+        return features @ self.by_attributes + self.attribute_bias, self.by_vector(vectors)
+
+    def together(self, by_attributes: Tensor, by_vector: Tensor) -> Tensor:
+        """Logits by both."""
+        return self.by_both(torch.cat([by_attributes.softmax(dim=1), by_vector.softmax(dim=1)], dim=1))
 
     def context_loss(self, nodes: Tensor, contexts: Tensor, noise: Tensor) -> Tensor:
         return context_loss(self.vectors[nodes], self.contexts[contexts], self.contexts[noise])
@@ -77,32 +88,41 @@ def fit(problem: Problem) -> EmbeddedClasses:
     network, chosen = problem.network, options(PlanetoidOptions, problem)
     class_shares(network)  # refuses a network without labels
     rows = node_features(network, chosen.inputs)
-    features, shown = SparseMatrix(rows), SparseMatrix(rows[network.labelled])
+    shown = SparseMatrix(rows[network.labelled])
     nodes, labels = labelled_nodes(network)
     with seeded(problem.seed):
         model = Planetoid(network.n_nodes, rows.shape[1], network.n_classes, chosen.dim)
-        tables = [model.vectors, model.contexts]
-        classifier = [each for each in model.parameters() if all(each is not table for table in tables)]
-        contexts = torch.optim.Adam(tables, lr=chosen.learning_rate)
-        supervised = torch.optim.Adam(classifier, chosen.learning_rate, weight_decay=chosen.weight_decay)
-        # labels move the vectors by plain steps, as in the release: Adam would carry the few labelled ones
-        # away from all others
-        pulled = torch.optim.SGD([model.vectors], lr=PULL)
         first = chosen.epochs // 2
         batches = _batches(model, network, chosen, first)
+        contexts = torch.optim.Adam([model.vectors, model.contexts], lr=chosen.context_rate)
+        supervised = _supervised(model, chosen)
+
+        def on_labels() -> Tensor:
+            branches = model.branches(shown, model.vectors[nodes])
+            logits = (model.together(*branches), *branches)
+            return torch.stack([cross_entropy(each, labels) for each in logits]).sum()
+
         for epoch in range(1, chosen.epochs + 1):
             if epoch <= first:
                 losses = [_step(loss, contexts) for loss in batches.epoch()]
             else:
-                losses = []
-                for _ in range(chosen.label_steps):
-                    logits = model.logits(shown, model.vectors[nodes])
-                    total = torch.stack([cross_entropy(each, labels) for each in logits]).sum()
-                    losses.append(_step(total, supervised, pulled))
+                losses = [_step(on_labels(), *supervised) for _ in range(chosen.label_steps)]
             report(problem, epoch, chosen.epochs, float(np.mean(losses)) if losses else None)
         with torch.no_grad():
-            values = model.logits(features, model.vectors)[0].softmax(dim=1)
+            values = model.together(*model.branches(SparseMatrix(rows), model.vectors)).softmax(dim=1)
     return EmbeddedClasses(to_numpy(values), to_numpy(model.vectors))
+
+
+def _supervised(model: Planetoid, chosen: PlanetoidOptions) -> tuple[torch.optim.Optimizer, ...]:
+    groups: list[dict[str, Any]] = [
+        {"params": [model.by_attributes, model.attribute_bias], "weight_decay": chosen.weight_decay},
+        {"params": model.by_vector.parameters(), "weight_decay": chosen.vector_decay},
+        {"params": model.by_both.parameters()},
+    ]
+    # labels move the vectors by plain steps, as in the release: Adam would carry the few labelled ones away
+    # from all others
+    pulled = torch.optim.SGD([model.vectors], lr=PULL)
+    return torch.optim.Adam(groups, lr=chosen.learning_rate), pulled
 
 
 @dataclass(frozen=True)

@@ -35,18 +35,18 @@ ROWS = 1024
 class SeanoOptions:
     dim: int = number(64, 1, 4096)
     hidden: int = number(200, 1, 65536)
-    epochs: int = number(200, 1, 1_000_000)
-    walks: int = number(25, 0, 1_000_000)
+    epochs: int = number(100, 1, 1_000_000)
+    walks: int = number(5, 0, 1_000_000)
     """Walks an epoch; none: no contexts from the links."""
     steps: int = number(20, 1, 10_000)
     """Of a walk."""
     window: int = number(5, 1, 10_000)
     negatives: int = number(5, 1, 1000)
-    label_pairs: int = number(512, 0, 1_000_000)
+    label_pairs: int = number(5000, 0, 1_000_000)
     """Pairs of one class, an epoch."""
-    context: float = number(0.3, 0, 1e6)
+    context: float = number(0.03, 0, 1e6)
     """Weight of the contexts of both kinds against the labels."""
-    dropout: float = number(0.5, 0, 0.99)
+    dropout: float = number(0.2, 0, 0.99)
     learning_rate: float = number(0.01, 1e-9, 1e3)
     weight_decay: float = number(0.0, 0, 1e3)
     inputs: str = choice("idf", "unit", "values")
