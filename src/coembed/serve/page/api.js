@@ -14,6 +14,7 @@ export const isReport = Boolean(embedded);
 
 function token() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (isReport) return null;
   if (given) {
     sessionStorage.setItem("coembed-token", given);
     // an address that is copied from here must not hand the token on
@@ -21,7 +22,7 @@ function token() {
     rest.delete("token");
     history.replaceState(null, "", `#${rest}`);
   }
-  return isReport ? null : sessionStorage.getItem("coembed-token");
+  return sessionStorage.getItem("coembed-token");
 }
 
 const shown = token();

@@ -17,7 +17,7 @@ const TABS = { map: "Map", training: "Training", quality: "Quality", data: "Data
 const CLOSE_UP = 80; // items in view that get their ellipses
 const SHEETS = { training: trainingSheet, quality: qualitySheet, data: dataSheet };
 
-const theme = localStorage.getItem("coembed-theme");
+const theme = remembered();
 if (theme) document.documentElement.dataset.theme = theme;
 
 start().catch((error) => {
@@ -132,6 +132,7 @@ function showCard(page, kind, card, signal) {
     if (model.can_embed) api.why(card.id, askable(card.suggested_attributes.slice(0, 8)), signal).then((why) => signal.aborted || explain(why), () => {});
   }
   toTop();
+  $("told").textContent = `Card of the ${kind} ${short(card.id, 80)}${kind === "node" && card.probabilities.length ? `, class ${card.label ?? card.probabilities[0].label}` : ""}`;
   // all links on the map, not only those that the card lists
   const total = kind === "node" ? card.links.total : card.owners.total;
   const listed = kind === "node" ? card.links.items.length : card.owners.items.length;
@@ -265,6 +266,11 @@ function makeTools(page) {
   if (isReport || !page.model.can_embed) $("add-button").hidden = true;
   $("theme-button").addEventListener("click", () => switchTheme(page));
   $("help-button").addEventListener("click", help);
+  // the address behind the # is the state: the jump must not write there
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    $("panel").focus();
+  });
   $("home").addEventListener("click", (event) => {
     event.preventDefault();
     state.set({ ...state.only({}), tab: null, hide: null, off: null });
@@ -357,8 +363,18 @@ function makeKeys(page) {
 function switchTheme(page) {
   const next = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  localStorage.setItem("coembed-theme", next);
+  remembered(next);
   retheme(page);
+}
+
+// a browser may forbid a page to remember anything
+function remembered(next) {
+  try {
+    if (next) localStorage.setItem("coembed-theme", next);
+    return localStorage.getItem("coembed-theme");
+  } catch {
+    return null;
+  }
 }
 
 // colours are in the points, the legend and the cards: all are made again

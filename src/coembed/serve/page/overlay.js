@@ -110,12 +110,13 @@ function drawNames(map, pen, css, taken) {
   const node = { weight: 600, size: 12.5, gap: 5 };
   const attribute = { style: "italic", size: 12.5, gap: 5, alpha: 0.85 };
   if (map.selected >= 0) put(map.selected, { weight: 700, size: 14, gap: 7, forced: true });
-  if (map.hovered >= 0 && map.hovered !== map.selected) put(map.hovered, { ...(map.hovered < items.nodes ? node : attribute), forced: true, alpha: 1 });
   if (!map.layers.names) return;
   const kind = (i) => (i < items.nodes ? node : attribute);
   let left = Math.round((width * height) / Math.max(6500, 15000 / Math.sqrt(Math.max(1, map.depth))));
-  const raised = map.quiet ? [...map.joined, ...map.marked].slice(0, 400) : [];
-  const done = new Set([map.selected, map.hovered]);
+  // what is meant is named first, in the same order as everything, so that its names are spread out too
+  const meant = new Set([...map.joined, ...map.marked]);
+  const raised = meant.size > 40 ? items.priority.filter((i) => meant.has(i)).slice(0, 600) : [...meant];
+  const done = new Set([map.selected]);
   for (const i of raised) {
     if (left <= 0) break;
     if (!done.has(i) && items.shown[i] && put(i, kind(i))) left -= 1;

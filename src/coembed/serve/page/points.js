@@ -62,6 +62,9 @@ export class Points {
     this.at = Object.fromEntries(["centre", "perUnit", "size", "faded", "ink"].map((name) => [name, gl.getUniformLocation(this.program, name)]));
     this.buffers = { place: gl.createBuffer(), colour: gl.createBuffer(), looks: gl.createBuffer() };
     this.count = 0;
+    // the graphics card was taken away, as after a sleep: all must be loaded again
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    canvas.addEventListener("webglcontextrestored", () => location.reload());
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }

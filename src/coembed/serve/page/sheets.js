@@ -45,7 +45,7 @@ export function qualitySheet(place, { quality, model }) {
         ),
         model.classes ? h("code", {}, "coembed explore MODEL --truth NETWORK") : null,
         h("p", {}, "To measure a method with repeated trials, and against simple ones:"),
-        h("code", {}, "coembed evaluate NETWORK --task classification"),
+        h("code", {}, `coembed evaluate NETWORK --task ${model.classes ? "classification" : "links"}`),
       ),
     );
     return;
