@@ -1,4 +1,6 @@
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,3 +115,17 @@ def test_spreads_of_a_large_map_come_from_a_sample(fitted, monkeypatch):
     assert (np.linalg.eigvalsh(near) >= -1e-9).all()
     ratio = np.trace(near, axis1=1, axis2=2).sum() / np.trace(exact, axis1=1, axis2=2).sum()
     assert 0.2 < ratio < 5
+
+
+def test_umap_lays_out_where_it_is_installed(fitted, monkeypatch):
+    class Umap:
+        def __init__(self, n_neighbors, random_state, n_jobs):
+            self.seed = random_state
+
+        def fit_transform(self, rows):
+            return np.random.default_rng(self.seed).random((len(rows), 2))
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=Umap))
+    monkeypatch.setattr(layouts, "find_spec", lambda name: name)
+    layout = make_layout(fitted, "umap", seed=4)
+    assert (layout.method, layout.nodes.shape, layout.attributes.shape) == ("umap", (40, 2), (15, 2))

@@ -271,3 +271,45 @@ def test_the_page_may_load_its_own_files_only(client):
 def test_serving_needs_no_torch():
     code = "import sys, coembed.serve; sys.exit('torch' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("nodes", "attributes", "classes"), [(1, 0, 0), (2, 1, 1), (9, 0, 2), (9, 4, 0)])
+def test_small_and_bare_models_answer_everything(nodes, attributes, classes):
+    from coembed.network import Network
+    from coembed.result.layout import make_layout
+    from coembed.settings import preset_settings
+    from coembed.training import fit
+
+    rng = np.random.default_rng(nodes)
+    links = np.triu(rng.random((nodes, nodes)) < 0.5, 1).astype(float)
+    network = Network.build(
+        links + links.T,
+        (rng.random((nodes, attributes)) < 0.6).astype(float) if attributes else None,
+        np.arange(nodes) % (classes + 1) - 1 if classes else None,
+    )
+    fitted = fit(network, preset_settings("paper", epochs=2, dim=4))
+    client = client_of(Explorer(fitted, make_layout(fitted)))
+    for path in ("health", "model", "map", "training", "quality", "data", "items", "search?q=node"):
+        assert client.get(f"/api/{path}").status_code == 200, path
+    assert (
+        client.get("/api/map", headers={"Accept": "application/vnd.apache.arrow.stream"}).status_code == 200
+    )
+    card = ask(client, "node", id="node0")
+    assert len(card["similar"]) == nodes - 1
+    assert len(card["probabilities"]) == network.n_classes
+    if attributes:
+        assert ask(client, "attribute", id="attribute0")["id"] == "attribute0"
+    assert client.post("/api/why", json={"id": "node0"}).status_code == 200
+    placed = client.post("/api/embed", json={"nodes": [{"id": "x", "links": ["node0"]}]})
+    assert placed.status_code == 200, placed.text
+
+
+def test_a_model_that_was_grown_says_that_it_cannot_grow_again(trained, explorer):
+    grown = trained.embed(trained.network).result
+    client = client_of(Explorer(grown, explorer.layout))
+    assert not ask(client, "model")["can_embed"]
+    assert ask(client, "node", id=NODE)["id"] == NODE
+    for path, body in (("embed", {"nodes": [{"attributes": ["fish"]}]}), ("why", {"id": NODE})):
+        answer = client.post(f"/api/{path}", json=body)
+        assert answer.status_code == 400
+        assert "serve the model that was trained" in answer.json()["error"]["message"]

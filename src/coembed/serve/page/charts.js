@@ -35,7 +35,7 @@ export function curves({ title, series, x, mark = null, markText = "", low = nul
   const yTicks = logarithmic ? logTicks(y0, y1) : ticks(y0, y1);
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `${title}: ${names.join(", ")}` });
   for (const value of yTicks)
-    chart.append(svg("line", { x1: box.left, x2: width - box.right, y1: py(value), y2: py(value), class: "rule" }), text(figure(value), box.left - 8, py(value) + 4, "end"));
+    chart.append(svg("line", { x1: box.left, x2: width - box.right, y1: py(value), y2: py(value), class: "rule" }), text(logarithmic ? String(Number(value.toPrecision(1))) : figure(value), box.left - 8, py(value) + 4, "end"));
   for (const value of ticks(x[0], x.at(-1), 6)) chart.append(text(String(value), px(value), height - box.bottom + 18, "middle"));
   chart.append(text(xTitle, width - box.right, height - 3, "end"));
   if (mark !== null) chart.append(svg("line", { x1: px(mark), x2: px(mark), y1: box.top, y2: height - box.bottom, class: "mark" }), text(markText, px(mark) - 5, box.top + 10, "end"));

@@ -69,16 +69,9 @@ export class Items {
     return Uint32Array.from(named.concat(left));
   }
 
+  // asked for at every name that is drawn: counted once
   bounds() {
-    if (!this.count) return [0, 0, 1, 1];
-    let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (let i = 0; i < this.count; i++) {
-      x0 = Math.min(x0, this.x[i]);
-      x1 = Math.max(x1, this.x[i]);
-      y0 = Math.min(y0, this.y[i]);
-      y1 = Math.max(y1, this.y[i]);
-    }
-    return [x0, y0, x1, y1];
+    return (this.box ??= boxOf(this.x, this.y));
   }
 
   // the shown item nearest to a place, within a distance
@@ -118,13 +111,7 @@ export class Items {
 function makeGrid(x, y) {
   const count = x.length;
   const side = Math.max(1, Math.min(512, Math.round(Math.sqrt(count / 3))));
-  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < count; i++) {
-    x0 = Math.min(x0, x[i]);
-    x1 = Math.max(x1, x[i]);
-    y0 = Math.min(y0, y[i]);
-    y1 = Math.max(y1, y[i]);
-  }
+  const [x0, y0, x1, y1] = boxOf(x, y);
   const width = (x1 - x0) / side || 1;
   const height = (y1 - y0) / side || 1;
   const clamp = (value) => Math.max(0, Math.min(side - 1, Math.floor(value)));
@@ -144,4 +131,16 @@ function makeGrid(x, y) {
         }
     },
   };
+}
+
+function boxOf(x, y) {
+  if (!x.length) return [0, 0, 1, 1];
+  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < x.length; i++) {
+    x0 = Math.min(x0, x[i]);
+    x1 = Math.max(x1, x[i]);
+    y0 = Math.min(y0, y[i]);
+    y1 = Math.max(y1, y[i]);
+  }
+  return [x0, y0, x1, y1];
 }

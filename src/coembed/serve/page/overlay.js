@@ -1,5 +1,7 @@
 // What lies over the points: links, ellipses, names that do not overlap, the lasso.
 
+// names that find no room before the search for more is given up: a crowd has no room, and a frame no time
+const MISSES = 500;
 const FONT = '-apple-system, "Segoe UI", system-ui, sans-serif';
 
 export function drawOverlay(map, css) {
@@ -127,7 +129,7 @@ function drawNames(map, pen, css, taken) {
   if (map.quiet) left = Math.min(left, 25);
   let misses = 0;
   for (const i of items.priority) {
-    if (left <= 0 || misses > 3000) break;
+    if (left <= 0 || misses > MISSES) break;
     if (!items.shown[i] || done.has(i)) continue;
     // a hundred thousand times a frame: no array for a place that is out of sight
     const px = (items.x[i] - map.view.x) * map.view.scale + width / 2;
@@ -198,32 +200,30 @@ function drawLasso(map, pen, css) {
   pen.setLineDash([]);
 }
 
-// Boxes that are taken, by coarse cells, so that asking is quick.
+// Where names stand already, in cells of some pixels: asking costs a few looks, however many names there are.
 class Taken {
-  constructor(width, height, size = 48) {
+  constructor(width, height, size = 5) {
     this.size = size;
-    this.columns = Math.ceil(width / size) + 4;
-    this.cells = new Map();
+    this.columns = Math.ceil(width / size) + 1;
+    this.rows = Math.ceil(height / size) + 1;
+    this.cells = new Uint8Array(this.columns * this.rows);
     this.width = width;
     this.height = height;
   }
 
-  *around(x, y, w, h) {
-    for (let r = Math.floor(y / this.size); r <= Math.floor((y + h) / this.size); r++)
-      for (let c = Math.floor(x / this.size); c <= Math.floor((x + w) / this.size); c++) yield r * this.columns + c;
-  }
-
   free(x, y, w, h) {
     if (x < 2 || y < 2 || x + w > this.width - 2 || y + h > this.height - 2) return false;
-    for (const cell of this.around(x, y, w, h))
-      for (const [ox, oy, ow, oh] of this.cells.get(cell) ?? []) if (x < ox + ow && ox < x + w && y < oy + oh && oy < y + h) return false;
+    const { size, columns, cells } = this;
+    const last = Math.floor((x + w) / size);
+    for (let r = Math.floor(y / size); r <= Math.floor((y + h) / size); r++)
+      for (let c = Math.floor(x / size); c <= last; c++) if (cells[r * columns + c]) return false;
     return true;
   }
 
   take(x, y, w, h) {
-    for (const cell of this.around(x, y, w, h)) {
-      if (!this.cells.has(cell)) this.cells.set(cell, []);
-      this.cells.get(cell).push([x, y, w, h]);
-    }
+    const { size, columns, rows, cells } = this;
+    const first = Math.max(0, Math.floor(x / size));
+    const last = Math.min(columns - 1, Math.floor((x + w) / size));
+    for (let r = Math.max(0, Math.floor(y / size)); r <= Math.min(rows - 1, Math.floor((y + h) / size)); r++) if (last >= first) cells.fill(1, r * columns + first, r * columns + last + 1);
   }
 }
