@@ -3,9 +3,9 @@
     COEMBED_DATA=FOLDER python benchmarks/rivals.py run [--only METHOD ...] [--networks NAME ...]
     python benchmarks/rivals.py table
 
-`run` calls ``coembed evaluate`` in a process of its own for whatever has no file yet, one after the other.
-Each file has the report and the command that made it. `table` prints them as Markdown, beside the values
-that the SCAN paper prints (which had another protocol).
+`run` calls ``coembed evaluate`` for whatever is missing, each seed in a process of its own, one after the
+other. Each file has the report of the seeds done so far and the commands that made it. `table` prints them as
+Markdown, beside the values that the SCAN paper prints (which had another protocol).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results" / "rivals"
@@ -102,16 +103,38 @@ def runs() -> Iterator[tuple[str, Row, str, Path]]:
                 yield task, row, network, RESULTS / f"{task}-{row.name}-{network}.json"
 
 
-def measure(task: str, row: Row, network: str, folder: Path) -> dict[str, Any]:
-    """The report of one method on one network, with the command that made it."""
-    words = ["evaluate", f"{network}.npz", "--task", task, "--method", row.method, "--seeds", str(SEEDS)]
+def measure(task: str, row: Row, network: str, folder: Path, seed: int) -> dict[str, Any]:
+    """The report of one method on one network under one seed, with the command that made it."""
+    words = ["evaluate", f"{network}.npz", "--task", task, "--method", row.method]
+    words += ["--first-seed", str(seed), "--seeds", "1"]
     for change in row.changes:
         words += ["--set", change]
     words += ["--json", "--quiet"]
     done = subprocess.run(
         [Path(sys.executable).with_name("coembed"), *words], cwd=folder, check=True, stdout=subprocess.PIPE
     )
-    return {"command": " ".join(["coembed", *words]), **json.loads(done.stdout)}
+    return {"commands": [" ".join(["coembed", *words])], **json.loads(done.stdout)}
+
+
+def joined(reports: list[dict[str, Any]]) -> dict[str, Any]:
+    """One report of several seeds, as ``coembed evaluate --seeds`` would give it."""
+    metrics = {}
+    for name in reports[0]["metrics"]:
+        values = [value for report in reports for value in report["metrics"][name]["values"]]
+        spread = stdev(values) if len(values) > 1 else 0.0
+        metrics[name] = {"mean": fmean(values), "std": spread, "values": values}
+    return {
+        **reports[0],
+        "commands": [command for report in reports for command in _commands(report)],
+        "seeds": [seed for report in reports for seed in report["seeds"]],
+        "metrics": metrics,
+        "seconds": {"fit": [second for report in reports for second in report["seconds"]["fit"]]},
+        "peak_rss_mb": max(report["peak_rss_mb"] for report in reports),
+    }
+
+
+def _commands(report: dict[str, Any]) -> list[str]:
+    return report["commands"] if "commands" in report else [report["command"]]
 
 
 def run(only: list[str], networks: list[str]) -> None:
@@ -120,13 +143,18 @@ def run(only: list[str], networks: list[str]) -> None:
         sys.exit("COEMBED_DATA is not set; let it name the folder of the benchmark networks")
     RESULTS.mkdir(parents=True, exist_ok=True)
     for task, row, network, file in runs():
-        if file.exists() or (only and row.name not in only) or (networks and network not in networks):
+        if (only and row.name not in only) or (networks and network not in networks):
             continue
-        report = measure(task, row, network, Path(folder))
-        part = file.with_suffix(".part")
-        part.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-        os.replace(part, file)
-        print(task, row.name, network, figures(report), seconds(report), flush=True)
+        reports = [json.loads(file.read_text(encoding="utf-8"))] if file.exists() else []
+        done = [seed for report in reports for seed in report["seeds"]]
+        for seed in sorted(set(range(SEEDS)) - set(done)):
+            reports = [joined([*reports, measure(task, row, network, Path(folder), seed)])]
+            part = file.with_suffix(".part")
+            part.write_text(json.dumps(reports[0], indent=2) + "\n", encoding="utf-8")
+            os.replace(part, file)
+            print(
+                task, row.name, network, f"seed {seed}:", figures(reports[0]), seconds(reports[0]), flush=True
+            )
 
 
 def figures(report: dict[str, Any]) -> str:
@@ -155,7 +183,9 @@ def table() -> None:
 
 
 def _cell(row: Row, network: str, report: dict[str, Any] | None) -> str:
-    ours = figures(report) if report else ""
+    ours = figures(report) if report else "-"
+    if report and len(report["seeds"]) < SEEDS:
+        ours += f" [{len(report['seeds'])} seed(s)]"
     printed = PRINTED.get((row.name, network))
     if printed is None:
         return ours
