@@ -17,6 +17,8 @@ from coembed.tasks import Answer, Problem, draw_splits
 from coembed.tasks.trial import strict_trial
 
 SMALL = ("epochs=4", "dim=8", "hidden=16")
+SMALLER = {"graphsgan": ("batches=1", "batch=16"), "planetoid": ("passes=1", "walks=20")}
+"""Options of single methods that make them quicker still."""
 SILENT = {"majority", "linear-x", "linear-ax", "linear-smooth", "linear-views", "propagation", "knn"} | {
     "popularity",
     "degree",
@@ -48,8 +50,13 @@ def network() -> Network:
     return blocks()
 
 
-def problem_of(network: Network, task: Task, labels: float = 0.3) -> Problem:
-    return replace(strict_trial(network, draw_splits(network, task, labels)).problem, changes=SMALL)
+def small(name: str) -> tuple[str, ...]:
+    return (*SMALL, *SMALLER.get(name, ()))
+
+
+def problem_of(network: Network, name: str, task: Task, labels: float = 0.3) -> Problem:
+    problem = strict_trial(network, draw_splits(network, task, labels)).problem
+    return replace(problem, changes=small(name))
 
 
 def answers(answer: Answer, problem: Problem) -> dict[str, np.ndarray]:
@@ -68,7 +75,7 @@ def same(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> b
 @pytest.mark.parametrize(("name", "task"), CASES)
 class TestContract:
     def test_its_answers_have_the_right_shape(self, network: Network, name: str, task: Task) -> None:
-        problem = problem_of(network, task)
+        problem = problem_of(network, name, task)
         answer = METHODS[name].fit(problem)
         given = answers(answer, problem)
         assert all(np.isfinite(values).all() for values in given.values())
@@ -89,7 +96,7 @@ class TestContract:
         assert answer.row_scores(some) == pytest.approx(given["scores"][some], rel=1e-4, abs=1e-5)
 
     def test_the_seed_decides_everything(self, network: Network, name: str, task: Task) -> None:
-        problem = problem_of(network, task)
+        problem = problem_of(network, name, task)
         fit = METHODS[name].fit
         first = fit(problem)
         np.random.default_rng().random()
@@ -119,7 +126,7 @@ class TestContract:
             changed = Network.build(**{"links": network.links, kind: dense})
             other = other.with_matrices(changed.links, changed.attributes if kind == "attributes" else None)
         seen = [
-            replace(strict_trial(each, splits).problem, changes=SMALL, progress=None)
+            replace(strict_trial(each, splits).problem, changes=small(name), progress=None)
             for each in (network, other)
         ]
         first, second = (METHODS[name].fit(problem) for problem in seen)
@@ -127,7 +134,7 @@ class TestContract:
         assert same(first.arrays(), second.arrays())
 
     def test_its_network_stays_as_it_is(self, network: Network, name: str, task: Task) -> None:
-        problem = problem_of(network, task)
+        problem = problem_of(network, name, task)
         before = [problem.network.links.copy(), problem.network.attributes.copy()]
         labels = problem.network.labels.copy()
         METHODS[name].fit(problem)
@@ -140,7 +147,7 @@ class TestContract:
         """Better than chance where the structure is plain, soon."""
         trial = strict_trial(network, draw_splits(network, task, 0.3))
         answer = METHODS[name].fit(
-            replace(trial.problem, changes=("block=64", f"epochs={EPOCHS.get(name, 200)}"))
+            replace(trial.problem, changes=("block=64", f"epochs={EPOCHS.get(name, 80)}"))
         )
         if task == "classification":
             values = answer.probabilities()
@@ -160,9 +167,9 @@ class TestContract:
                 return  # it learns what it can from links and attributes
             blank = network.with_labels(np.full(network.n_nodes, UNKNOWN))
             with pytest.raises(InputError, match="no labels to learn from"):
-                METHODS[name].fit(Problem(task, blank, changes=SMALL))
+                METHODS[name].fit(Problem(task, blank, changes=small(name)))
             return
-        problem = problem_of(network, task, labels=0)
+        problem = problem_of(network, name, task, labels=0)
         assert not problem.network.n_classes
         values = answers(METHODS[name].fit(problem), problem)["scores"]
         assert np.isfinite(values).all()
@@ -177,7 +184,7 @@ class TestContract:
             poor = Network.build(network.links, None, network.labels)
         else:
             poor = network.with_matrices(none, empty if case == "nothing" else None)
-        problem = Problem(task, poor, changes=SMALL)
+        problem = Problem(task, poor, changes=small(name))
         assert all(np.isfinite(v).all() for v in answers(METHODS[name].fit(problem), problem).values())
 
     def test_it_tells_how_far_it_is(self, network: Network, name: str, task: Task) -> None:
@@ -187,7 +194,7 @@ class TestContract:
             assert all(np.isfinite(value) for value in figures.values())
             heard.append((epoch, epochs))
 
-        METHODS[name].fit(replace(problem_of(network, task), progress=listen))
+        METHODS[name].fit(replace(problem_of(network, name, task), progress=listen))
         if name in SILENT:
             return
         assert heard
@@ -198,4 +205,4 @@ class TestContract:
         if name in SILENT - {"svd", "ridge"}:
             return
         with pytest.raises(InputError, match=r"there is no (option|setting) 'magic'"):
-            METHODS[name].fit(replace(problem_of(network, task), changes=("magic=1",)))
+            METHODS[name].fit(replace(problem_of(network, name, task), changes=("magic=1",)))
