@@ -47,7 +47,7 @@ class SCAN(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        preset: str = "paper",
+        preset: str = "best",
         task: Task = "classification",
         *,
         dim: int | None = None,

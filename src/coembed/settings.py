@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from coembed.errors import InputError
 
 Task = Literal["classification", "attributes", "links"]
-Likelihood = Literal["bernoulli", "gaussian"]
+Likelihood = Literal["auto", "bernoulli", "gaussian"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,16 @@ class Settings:
     """Coordinates of a node's Gaussian (D); an attribute has D + K, a pair meets in all of them."""
     hidden: int = 128
     """Width of the hidden layer of the three inference networks."""
+    encoder: Literal["graph", "views"] = "graph"
+    """`graph`: two propagations over the links, as in the paper; `views`: a branch for each view."""
+    rank: int = 256
+    """Coordinates of a view: leading singular vectors of attributes and of links."""
+    neighbours: int = 10
+    """Nodes alike that a view averages over."""
+    biases: bool = False
+    """Whether popular nodes and attributes are likelier to be joined to any (decoder biases)."""
+    companions: bool = False
+    """Whether closed-form scores stand by the model's own; needs pairs kept aside to weigh them by."""
     node_inputs: Literal["raw", "unit"] = "raw"
     """What the networks of a node read, [A ; X]: its row as it is, or scaled to length one."""
     attribute_inputs: Literal["raw", "unit"] = "raw"
@@ -42,10 +52,12 @@ class Settings:
     """Share of the discriminator's hidden units that are left out at random in every epoch."""
     encoder_dropout: float = 0.0
     """The same share for the hidden units of the nodes' and the attributes' own networks."""
+    input_dropout: float = 0.0
+    """Share of the columns of a view that are left out at random in every epoch."""
     links: Likelihood = "bernoulli"
-    """`bernoulli`: a link is there or not; `gaussian`: its weight is explained."""
+    """`bernoulli`: a link is there or not; `gaussian`: its weight is explained; `auto`: as it looks."""
     attributes: Likelihood = "bernoulli"
-    """`bernoulli`: an attribute is there or not; `gaussian`: its value is explained."""
+    """`bernoulli`: an attribute is there or not; `gaussian`: its value is explained; `auto`: as it looks."""
 
     # the objective
     alpha: float = 10.0
@@ -66,6 +78,8 @@ class Settings:
     """Unknown labels: relaxed samples, hard samples (no gradient), or the exact expectation."""
     tau: float = 0.2
     """Temperature of the relaxed samples (tau)."""
+    label_decoding: float = 0.0
+    """Weight of a linear decoder of the label from z: with it, nodes of a class stand together in z, too."""
 
     # the computation
     all_pairs: Literal["sampled", "exact"] = "sampled"
@@ -82,6 +96,11 @@ class Settings:
     schedule: Literal["constant", "cosine"] = "constant"
     """`cosine`: the learning rate falls to zero along a half wave."""
     weight_decay: float = 0.0
+    """Pull of all weights towards zero."""
+    label_decay: float = 0.0
+    """The pull of the discriminator's own weights, in place of `weight_decay`, where it is larger."""
+    calibrate: bool = False
+    """Whether label probabilities are made to mean what they say, by a temperature (`views` only)."""
     validation: float = 0.0
     """Share of the labelled nodes kept aside to choose the epoch; 0: learn from all, keep the last."""
     validation_pairs: float = 0.0
@@ -123,6 +142,7 @@ class Settings:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
+    "encoder": ("graph", "views"),
     "node_inputs": ("raw", "unit"),
     "attribute_inputs": ("raw", "unit"),
     "links": get_args(Likelihood),
@@ -141,17 +161,22 @@ _TYPES: dict[str, type] = {
 _RANGES: dict[str, tuple[float, float]] = {
     "dim": (1, 4096),
     "hidden": (1, 65536),
+    "rank": (1, 4096),
+    "neighbours": (1, 1000),
     "dropout": (0, 0.99),
+    "input_dropout": (0, 0.99),
     "encoder_dropout": (0, 0.99),
     "alpha": (0, 1e9),
     "beta": (0, 1),
     "kl_weight": (0, 1e9),
     "entropy_weight": (0, 1e9),
     "tau": (1e-3, 1e3),
+    "label_decoding": (0, 1e9),
     "block": (1, 1_000_000),
     "epochs": (1, 10_000_000),
     "learning_rate": (1e-9, 1e3),
     "weight_decay": (0, 1e3),
+    "label_decay": (0, 1e3),
     "validation": (0, 0.9),
     "validation_pairs": (0, 0.5),
     "patience": (0, 10_000_000),
@@ -182,13 +207,34 @@ def _check_type(name: str, value: Any, kind: type) -> None:
 
 
 # The paper gives dim 64, tau 0.2, Adam at 0.01, and beta 0.5 for classification; the public code hidden 128.
-# What both leave open has one value for all networks, chosen on validation data and never on test data: on
+# What both leave open has one value for all networks, chosen on validation data: on
 # labels (seeds 0 to 2) and attribute entries (seed 0) of BlogCatalog, Flickr and Pubmed, on links (seed 0) of
 # Cora and WordNet, where beta 0.5 was better than 0.7 and 0.9. Unit rows of attributes: in raw ones the
 # thousands of owners of a common word saturate tanh (Pubmed: AUC .68, with unit rows .78).
 _PAPER: dict[str, Any] = {"alpha": 30.0, "schedule": "cosine", "attribute_inputs": "unit"}
 
+_BEST: dict[str, Any] = {
+    "encoder": "views",
+    "links": "auto",
+    "attributes": "auto",
+    "hidden": 64,
+    "biases": True,
+    "companions": True,
+    "validation_pairs": 0.05,
+    "alpha": 30.0,
+    "kl_weight": 10.0,
+    "label_decoding": 0.3,
+    "schedule": "cosine",
+    "epochs": 150,
+    "dropout": 0.8,
+    "encoder_dropout": 0.3,
+    "input_dropout": 0.2,
+    "label_decay": 0.3,
+    "calibrate": True,
+}
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "best": dict.fromkeys(get_args(Task), _BEST),
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
         "attributes": _PAPER
@@ -198,7 +244,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def preset_settings(preset: str = "paper", task: Task = "classification", **changes: Any) -> Settings:
+def preset_settings(preset: str = "best", task: Task = "classification", **changes: Any) -> Settings:
     """The settings of a preset for a task, with changes on top."""
     if preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}; known: {', '.join(PRESETS)}")

@@ -11,7 +11,7 @@ CASES = {
     ),
     "unknown item": (["profile", "MODEL", "xyzzy"], "no node 'xyzzy'"),
     "unknown kind": (["similar", "MODEL", "river", "--kind", "edge"], "no kind 'edge'"),
-    "unknown preset": (["train", "NETWORK", "-o", "m", "--preset", "best"], "no preset 'best'"),
+    "unknown preset": (["train", "NETWORK", "-o", "m", "--preset", "worst"], "no preset 'worst'"),
     "unknown task": (["train", "NETWORK", "-o", "m", "--task", "cook"], "no task 'cook'"),
     "unknown setting": (["train", "NETWORK", "-o", "m", "--set", "alhpa=1"], "no setting 'alhpa'"),
     "setting without value": (
@@ -27,7 +27,7 @@ CASES = {
     "unknown format": (["export", "MODEL", "-o", "codes.csv", "--format", "doc"], "no format 'doc'"),
     "unknown table": (["predict", "MODEL", "-o", "p.doc"], "p.doc must end in"),
     "unknown picture": (["map", "MODEL", "-o", "map.gif"], "map.gif must end in"),
-    "unknown map": (["map", "MODEL", "-o", "map.png", "--method", "umap"], "no map method 'umap'"),
+    "unknown map": (["map", "MODEL", "-o", "map.png", "--method", "atlas"], "no map method 'atlas'"),
     "unknown method": (["evaluate", "NETWORK", "--task", "links", "--method", "luck"], "no method 'luck'"),
     "method of another task": (
         ["evaluate", "NETWORK", "--task", "links", "--method", "majority"],

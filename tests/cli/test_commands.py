@@ -137,7 +137,7 @@ def test_export_writes_what_the_ending_says(run, model, tmp_path, name):
 def test_map_draws_and_keeps_its_layout_with_the_model(run, model, tmp_path, ending):
     assert run("map", model, "-o", tmp_path / f"map.{ending}", "--method", "pca").code == 0
     assert (tmp_path / f"map.{ending}").stat().st_size > 10_000
-    assert (model / "map.npz").is_file()
+    assert (model / "map-pca.npz").is_file()
 
 
 def test_evaluate_prints_one_object(run, network_file):

@@ -144,9 +144,9 @@ def test_what_is_kept_for_validation_chooses_the_epoch_when_settings_say_so(
     def listen(epoch: int, epochs: int, figures: dict[str, float]) -> None:
         heard.append({name for name in figures if name.startswith("validation")})
 
-    evaluate(demo, task, seeds=1, changes=SMALL, progress=listen)
+    evaluate(demo, task, preset="paper", seeds=1, changes=SMALL, progress=listen)
     assert heard[-1] == set()
-    evaluate(demo, task, seeds=1, changes=[*SMALL, change], progress=listen)
+    evaluate(demo, task, preset="paper", seeds=1, changes=[*SMALL, change], progress=listen)
     assert heard[-1] == {figure}
 
 

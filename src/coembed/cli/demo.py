@@ -52,7 +52,7 @@ def demo(
     start = time.perf_counter()
     network = demo_network()
     split = split_labels(network, labels=LABELS, seed=seed)
-    settings = preset_settings("paper", seed=seed)
+    settings = preset_settings("best", seed=seed)
     if epochs:
         settings = settings.change(epochs=epochs)
     out = to_stdout()

@@ -18,7 +18,7 @@ def evaluate(
     method: Annotated[
         str, typer.Option("--method", help="`scan`, or a floor: `majority`, `linear-x`, `popularity` ...")
     ] = "scan",
-    preset: Preset = "paper",
+    preset: Preset = "best",
     labels: Annotated[float, typer.Option("--labels", help="Share of the labels that is seen.")] = 0.1,
     first_seed: Annotated[int, typer.Option("--first-seed", help="Seed of the first trial.")] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Number of trials.")] = 3,

@@ -25,7 +25,7 @@ def train(
     task: Annotated[
         str, typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`.")
     ] = "classification",
-    preset: Preset = "paper",
+    preset: Preset = "best",
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of everything random.", show_default=False)
     ] = None,
@@ -74,6 +74,8 @@ def train(
             f"{report['epochs']} epochs in {seconds:.1f} s ({report['stopped']}); "
             f"{figures_text(report['figures'])}"
         )
+        for notice in report["notices"]:
+            say(notice)
         say(f"wrote {output}; next: coembed predict {output}, coembed map {output} -o map.png", "green")
 
 
@@ -85,5 +87,6 @@ def training_report(fitted: Fitted) -> dict[str, Any]:
         "epochs": len(lists.get("loss", [])),
         "best_epoch": fitted.history.get("best_epoch"),
         "stopped": fitted.history.get("stopped"),
+        "notices": fitted.history.get("notices", []),
         "figures": figures,
     }

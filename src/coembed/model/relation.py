@@ -28,6 +28,9 @@ class Relation:
     `bernoulli`: a stored entry is present, all others are absent. `gaussian`: every entry has a value,
     zero where none is stored, with mean gain x inner product. The gain is learnt: equal labels add a fixed
     1 to the inner product of two items, which need not be worth one unit of the values.
+
+    Where evidence (items x features, such as the logarithm of a degree) is given, the items of that end have
+    a bias, linear in it, that is added to the inner product: the popular are likelier to be joined to any.
     """
 
     name: str
@@ -36,6 +39,8 @@ class Relation:
     matrix: sp.csr_array
     likelihood: Literal["bernoulli", "gaussian"] = "bernoulli"
     weight: float = 1.0
+    source_evidence: np.ndarray | None = None
+    target_evidence: np.ndarray | None = None
 
 
 class Codes(NamedTuple):
@@ -44,11 +49,36 @@ class Codes(NamedTuple):
     values: Tensor
     weights: Tensor | None
 
+    def beside(self, bias: Tensor, place: int) -> Codes:
+        """The codes with two more coordinates: the bias at `place`, and 1 for the bias of the other end."""
+        ones = torch.ones_like(bias)
+        pair = torch.stack([ones, bias] if place else [bias, ones], dim=1)
+        pair = pair[:, None].expand(-1, self.values.shape[1], -1)
+        return Codes(torch.cat([self.values, pair], dim=2), self.weights)
+
     def flat(self, items: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """Every choice as a row of its own, with its weight; of some items only, if they are given."""
         values = self.values if items is None else self.values[items]
         weights = self.weights if items is None or self.weights is None else self.weights[items]
         return values.flatten(0, 1), None if weights is None else weights.flatten()
+
+
+class Bias(nn.Module):
+    """A number for every item, linear in its evidence."""
+
+    def __init__(self, evidence: np.ndarray, device: torch.device | str, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.center = evidence.mean(axis=0)
+        self.evidence = torch.as_tensor(evidence - self.center, device=device, dtype=dtype)
+        self.weight = nn.Parameter(torch.zeros(evidence.shape[1]))
+        self.constant = nn.Parameter(torch.zeros(()))
+
+    def forward(self) -> Tensor:
+        return self.evidence @ self.weight + self.constant
+
+
+def _bias(evidence: np.ndarray | None, device: torch.device | str, dtype: torch.dtype) -> Bias | None:
+    return None if evidence is None else Bias(evidence, device, dtype)
 
 
 class RelationTerm(nn.Module):
@@ -87,6 +117,8 @@ class RelationTerm(nn.Module):
         balanced = balance and n_ones and n_zeros
         self.positive_weight = n_zeros / n_ones if balanced else 1.0
         self.norm = self.n_pairs / (2 * n_zeros) if balanced else 1.0
+        self.source_bias = _bias(relation.source_evidence, device, dtype)
+        self.target_bias = self.source_bias if self.same else _bias(relation.target_evidence, device, dtype)
         self.log_gain: nn.Parameter | None = None
         if relation.likelihood == "gaussian":
             self.squares = float((matrix.data.astype(np.float64) ** 2).sum()) * self.times
@@ -97,6 +129,9 @@ class RelationTerm(nn.Module):
         """-log p(R | codes) / #pairs, in expectation over the choices of labels."""
         if self.n_pairs == 0:
             return left.values.sum() * 0
+        if self.source_bias is not None and self.target_bias is not None:
+            # [c, b, 1] . [c', 1, b'] = c . c' + b + b'
+            left, right = left.beside(self.source_bias(), 0), right.beside(self.target_bias(), 1)
         if self.log_gain is not None:
             return self._gaussian(left, right, self.log_gain.exp())
         return self._bernoulli(left, right, generator)
@@ -116,7 +151,7 @@ class RelationTerm(nn.Module):
         # sum (r - g s)^2 = g^2 sum s^2 - 2 g sum r s + sum r^2: by Gram matrices, and where r is stored
         squares = square_sum(*_both(left.flat(), right.flat()))
         if self.same:
-            squares = squares - _over_own_pairs(left, torch.square)
+            squares = squares - _over_own_pairs(left, right, torch.square)
         agreement = self.times * self._over_observed(left, right, lambda s: self.pairs.values * s)
         variance = (gain**2 * squares - 2 * gain * agreement + self.squares) / self.n_pairs
         # The scale of the errors is the most likely one, their root mean square: the exponent is 1/2. Learnt
@@ -124,10 +159,11 @@ class RelationTerm(nn.Module):
         return 0.5 * (variance.clamp_min(SMALLEST_VARIANCE).log() + 1 + float(np.log(2 * np.pi)))
 
     def _softplus(self, left: Codes, right: Codes) -> Tensor:
-        if not self.same:
-            return softplus_sum(*_both(left.flat(), right.flat()), block=self.block)
-        everything = softplus_sum_symmetric(*left.flat(), block=self.block)
-        return everything - _over_own_pairs(left, F.softplus)
+        if self.same and self.source_bias is None:
+            everything = softplus_sum_symmetric(*left.flat(), block=self.block)
+        else:
+            everything = softplus_sum(*_both(left.flat(), right.flat()), block=self.block)
+        return everything - _over_own_pairs(left, right, F.softplus) if self.same else everything
 
     def _sampled_softplus(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
         drawn = random_block(len(left.values), len(right.values), self.block, self.same, generator)
@@ -148,11 +184,11 @@ class RelationTerm(nn.Module):
         return total
 
 
-def _over_own_pairs(codes: Codes, cost: Cost) -> Tensor:
+def _over_own_pairs(left: Codes, right: Codes, cost: Cost) -> Tensor:
     """Sum over i, and over its choices at both ends, of cost(<c_i, c_i>): the uncounted diagonal."""
-    costs = cost(torch.einsum("ikc,imc->ikm", codes.values, codes.values))
-    if codes.weights is not None:
-        costs = costs * codes.weights[:, :, None] * codes.weights[:, None, :]
+    costs = cost(torch.einsum("ikc,imc->ikm", left.values, right.values))
+    if left.weights is not None and right.weights is not None:
+        costs = costs * left.weights[:, :, None] * right.weights[:, None, :]
     return costs.sum(dtype=torch.float64)
 
 

@@ -21,7 +21,7 @@ from coembed.errors import InputError
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.relation import Codes, Relation, RelationTerm
+from coembed.model.relation import Bias, Codes, Relation, RelationTerm
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,7 @@ class Objective:
     balance: bool = True
     labels: LabelMethod = "gumbel"
     tau: float = 0.2
+    label_decoding: float = 0.0
     all_pairs: Literal["sampled", "exact"] = "sampled"
     block: int = 1024
 
@@ -80,6 +81,7 @@ class Inferred(NamedTuple):
     kl: Tensor
     label_cost: Tensor
     classification: Tensor
+    label_decoding: Tensor
 
 
 class SVAE(nn.Module):
@@ -120,6 +122,7 @@ class SVAE(nn.Module):
 
         self.inference = nn.ModuleDict()
         self.label_shift = nn.ParameterDict()
+        self.label_decoders = nn.ModuleDict()
         self.decoders = nn.ModuleDict()
         self.labels: dict[str, LabelVariable] = {}
         for t in types:
@@ -127,6 +130,8 @@ class SVAE(nn.Module):
             self.inference[t.name] = t.inference(latent, t.n_classes)
             if t.n_classes:
                 self.label_shift[t.name] = nn.Parameter(glorot(t.n_classes, 2 * latent))
+                if goal.label_decoding:
+                    self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
                 observed = np.full(t.n_items, -1) if t.labels is None else t.labels
                 self.labels[t.name] = LabelVariable(observed, t.n_classes, goal.label_prior, device, dtype)
             if t.features is not None:
@@ -178,6 +183,9 @@ class SVAE(nn.Module):
             parts["classification"] = (
                 goal.alpha * torch.stack([inferred[name].classification for name in self.labels]).sum()
             )
+            if self.label_decoders:
+                decoding = torch.stack([inferred[name].label_decoding for name in self.labels])
+                parts["label decoding"] = goal.label_decoding * decoding.sum()
         total = torch.stack([part.double() for part in parts.values()]).sum()
         return Loss(total, {name: part.detach() for name, part in parts.items()})
 
@@ -211,6 +219,14 @@ class SVAE(nn.Module):
             ):
                 return float(term.log_gain.detach().exp())
         return 1.0
+
+    def bias(self, relation: str) -> tuple[Bias, Bias] | None:
+        """What a relation adds to the inner product for the items of its two ends, if it has biases."""
+        for term in self.relations:
+            assert isinstance(term, RelationTerm)
+            if term.relation.name == relation and term.source_bias and term.target_bias:
+                return term.source_bias, term.target_bias
+        return None
 
     def mean_codes(self, name: str) -> tuple[Tensor, Tensor | None]:
         """Codes of the means, with observed labels where there are any, and q(y | F)."""
@@ -247,8 +263,25 @@ class SVAE(nn.Module):
         weights = None if chosen is None else chosen.weights
         kl = gaussian.kl_to_standard_normal()
         kl = kl.sum() if weights is None else (kl * weights).sum()
-        codes = Codes(self.code(name, gaussian.sample(noise), values), weights)
-        return Inferred(codes, kl, label_cost, classification)
+        latent = gaussian.sample(noise)
+        decoding = nothing
+        if name in self.label_decoders and chosen is not None:
+            decoding = self._label_decoding(name, evidence, chosen, noise)
+        return Inferred(
+            Codes(self.code(name, latent, values), weights), kl, label_cost, classification, decoding
+        )
+
+    def _label_decoding(self, name: str, evidence: Evidence, chosen: Choices, noise: Tensor) -> Tensor:
+        """-log p(y | z), a mean over the items: y has coordinates of its own, so z need not tell it.
+
+        The label is taken as it is: its gradient would only make q(y) sure of itself.
+        """
+        values = chosen.values.detach()
+        latent = self.posterior(name, evidence, values).sample(noise)
+        costs = -(values * self.label_decoders[name](latent).log_softmax(dim=-1)).sum(dim=-1)
+        if chosen.weights is not None:
+            costs = costs * chosen.weights.detach()
+        return costs.sum() / len(latent)
 
     def _shares(self, relation: Relation) -> list[tuple[str, float]]:
         """Which types pay their KL and label cost for a relation, and how many times."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,12 +19,15 @@ from coembed.result.scores import (
     aligned_moments,
     crossed_moments,
     expected_probability,
+    logits,
 )
 
 if TYPE_CHECKING:
     from coembed.result.answers import Item, ItemKind, Match
+    from coembed.result.companions import Companion
     from coembed.result.foldin import Embedded, Trained
     from coembed.result.layout import Layout
+    from coembed.views import NodeViews
 
 Kind = Literal["links", "attributes"]
 
@@ -52,6 +56,12 @@ class Fitted:
     units
         What an inner product of one is worth in a Gaussian relation, by name (``links``,
         ``attributes``); 1 where it is missing.
+    biases
+        What is added to an inner product for each end of a pair, by relation and end: ``links.source``,
+        ``links.target`` (N), ``attributes.source`` (N), ``attributes.target`` (M); 0 where it is missing.
+    companions
+        Arrays of the closed-form scores that stand by the model's own, and of the weights given to each;
+        empty if the fit had none.
     weights
         The inference networks, for :meth:`embed`.
     """
@@ -67,6 +77,8 @@ class Fitted:
     attribute_mean: np.ndarray
     attribute_std: np.ndarray
     units: dict[str, float] = field(default_factory=dict)
+    biases: dict[str, np.ndarray] = field(default_factory=dict)
+    companions: dict[str, np.ndarray] = field(default_factory=dict)
     weights: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -182,35 +194,59 @@ class Fitted:
         return make_layout(self, method, seed)
 
     @cached_property
-    def trained(self) -> Trained:
-        """The hidden layer at the training nodes, which new nodes lean on."""
+    def trained(self) -> Trained | NodeViews:
+        """The hidden layer, or the views, of the training nodes, which new nodes lean on."""
         from coembed.result.foldin import trained_layers
 
         return trained_layers(self)
 
     # Scores of pairs
 
-    def score_links(self, pairs: np.ndarray, *, expected: bool = True) -> np.ndarray:
+    def score_links(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
         """Scores of pairs of nodes (n x 2 positions): probabilities, or weights of a Gaussian relation.
 
-        With ``expected=False`` the probability at the means: it ignores how uncertain the two ends are.
+        With ``expected=False`` the probability at the means: it ignores how uncertain the two ends are. With
+        ``lift=True`` how characteristic the pair is rather than how likely: against pairs as popular.
         """
-        return self._score_pairs(pairs, "links", expected)
+        return self._score_pairs(pairs, "links", expected, lift)
 
-    def score_attributes(self, pairs: np.ndarray, *, expected: bool = True) -> np.ndarray:
+    def score_attributes(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
         """Scores of (node, attribute) pairs, as :meth:`score_links`."""
-        return self._score_pairs(pairs, "attributes", expected)
+        return self._score_pairs(pairs, "attributes", expected, lift)
 
-    def score_rows(self, nodes: np.ndarray, kind: Kind, *, expected: bool = True) -> np.ndarray:
+    def score_rows(
+        self, nodes: np.ndarray, kind: Kind, *, expected: bool = True, lift: bool = False
+    ) -> np.ndarray:
         """Scores of the given nodes with *all* nodes or attributes: len(nodes) x items; call it in chunks."""
-        moments = crossed_moments(self.nodes.take(np.asarray(nodes)), self.others(kind))
-        return self._worth(moments, kind, expected)
+        nodes = np.asarray(nodes)
+        moments = crossed_moments(self.nodes.take(nodes), self.others(kind))
+        source, target = self.bias(kind, lift)
+        moments = moments.moved(source[nodes][:, None] + target)
+        companions = (companion.rows(nodes) for companion in self.companions_of(kind))
+        return self._worth(moments, kind, expected, lift, companions)
 
     def others(self, kind: Kind) -> Codes:
         """The far ends of a relation: nodes for links, attributes for attributes."""
         if kind not in ("links", "attributes"):
             raise InputError(f"there is no relation {kind!r}; known: links, attributes")
         return self.nodes if kind == "links" else self.attributes
+
+    def bias(self, kind: Kind, lift: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """What is added to inner products for the near and for the far end; the far one not in a lift."""
+        near, far = len(self.nodes.mean), len(self.others(kind).mean)
+        source = self.biases.get(f"{kind}.source", np.zeros(near, dtype=np.float32))
+        target = self.biases.get(f"{kind}.target", np.zeros(far, dtype=np.float32))
+        return source, np.zeros_like(target) if lift else target
+
+    def companions_of(self, kind: Kind) -> list[Companion]:
+        """The closed-form scores combined with the model's own in a relation; none if nothing weighs them."""
+        return self._companions[kind] if f"{kind}.likely.mean" in self.companions else []
+
+    @cached_property
+    def _companions(self) -> dict[str, list[Companion]]:
+        from coembed.result.companions import all_companions
+
+        return all_companions(self.network, self.weights | self.companions)
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """One random draw of all node codes and all attribute codes."""
@@ -224,17 +260,34 @@ class Fitted:
         """Whether the relation explains values, not presence."""
         return bool(self.settings.get(kind) == "gaussian")
 
-    def _score_pairs(self, pairs: np.ndarray, kind: Kind, expected: bool) -> np.ndarray:
-        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    def pair_features(self, pairs: np.ndarray, kind: Kind, *, expected: bool = True) -> np.ndarray:
+        """What the combination weighs: the model's logit, then the companions, one column each."""
+        logit = logits(self._pair_moments(pairs, kind, lift=False), expected)
+        return np.stack([logit, *(companion.pairs(pairs) for companion in self._companions[kind])], axis=-1)
+
+    def _pair_moments(self, pairs: np.ndarray, kind: Kind, lift: bool) -> Moments:
         nodes, others = self.nodes, self.others(kind)
-        scores = np.empty(len(pairs), dtype=np.float32)
+        source, target = self.bias(kind, lift)
+        mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
         for start in range(0, len(pairs), CHUNK):
             left, right = pairs[start : start + CHUNK].T
-            moments = aligned_moments(nodes.take(left), others.take(right))
-            scores[start : start + CHUNK] = self._worth(moments, kind, expected)
-        return scores
+            part = aligned_moments(nodes.take(left), others.take(right)).moved(source[left] + target[right])
+            mean[start : start + CHUNK], variance[start : start + CHUNK] = part
+        return Moments(mean, variance)
 
-    def _worth(self, moments: Moments, kind: Kind, expected: bool) -> np.ndarray:
+    def _score_pairs(self, pairs: np.ndarray, kind: Kind, expected: bool, lift: bool) -> np.ndarray:
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        companions = (companion.pairs(pairs) for companion in self.companions_of(kind))
+        return self._worth(self._pair_moments(pairs, kind, lift), kind, expected, lift, companions)
+
+    def _worth(
+        self, moments: Moments, kind: Kind, expected: bool, lift: bool, companions: Iterable[np.ndarray]
+    ) -> np.ndarray:
         if self.gaussian(kind):
             return moments.mean * self.units.get(kind, 1.0)
-        return expected_probability(moments) if expected else expit(moments.mean)
+        from coembed.result.blend import Blend
+
+        blend = Blend.from_arrays(self.companions, f"{kind}.{'lift' if lift else 'likely'}")
+        if blend is None:
+            return expected_probability(moments) if expected else expit(moments.mean)
+        return expit(blend.logits_of([logits(moments, expected), *companions]))

@@ -21,6 +21,13 @@ from coembed.errors import InputError
 from coembed.network.data import UNKNOWN, Network
 from coembed.network.rows import root_mean_square, unit_rows
 from coembed.result.codes import Codes, from_log_std
+from coembed.result.foldin_views import (
+    biases_of,
+    infer_attributes_by_views,
+    infer_nodes_by_views,
+    known_views,
+)
+from coembed.views import NodeViews
 
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted
@@ -95,7 +102,8 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
         name=network.name,
         notices=network.notices,
     )
-    # the first layers have one row a training item: they do not fit this network, so they stay behind
+    # The first layers have one row a training item: they do not fit this network, so they stay behind. So do
+    # the companions, whose votes come from the training network: here the model alone scores.
     result = replace(
         fitted,
         network=shown,
@@ -104,6 +112,8 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
         probabilities=probabilities,
         attribute_mean=words.mean,
         attribute_std=words.std,
+        biases=_biases(fitted, network, node_at, attribute_at),
+        companions={},
         weights={},
     )
     return Embedded(result, new_nodes, new_attributes)
@@ -111,7 +121,10 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
 
 def infer_nodes(fitted: Fitted, reach: Reach) -> tuple[Codes, np.ndarray]:
     """Gaussians of z and label probabilities of nodes that touch the training network as `reach` says."""
-    weights, trained = fitted.weights, fitted.trained
+    trained = fitted.trained
+    if isinstance(trained, NodeViews):
+        return infer_nodes_by_views(fitted, reach, trained)
+    weights = fitted.weights
     row_scale = input_scale(fitted, "node_inputs", reach.known, reach.attributes)
     first = row_scale * (
         reach.known @ weights["node.links.0"] + reach.attributes @ weights["node.attributes.0"]
@@ -140,27 +153,44 @@ def infer_attributes(fitted: Fitted, owners: sp.csr_array) -> Codes:
     if not owners.shape[0]:
         empty = np.empty((0, fitted.code_dim), dtype=np.float32)
         return Codes(empty, empty)
-    if "attribute.0" not in fitted.weights:
+    if "attribute.1" not in fitted.weights:
         raise InputError(
             f"the model of {fitted.network.name} was fitted without attributes; it cannot place any"
         )
+    if isinstance(fitted.trained, NodeViews):
+        return infer_attributes_by_views(fitted, owners, fitted.trained)
     weights = fitted.weights
     row_scale = input_scale(fitted, "attribute_inputs", owners)
     hidden = np.tanh(row_scale * (owners @ weights["attribute.0"]) + weights["attribute.bias.0"])
     return from_log_std(hidden @ weights["attribute.1"] + weights["attribute.bias.1"])
 
 
-def trained_layers(fitted: Fitted) -> Trained:
-    """The layers at the training nodes, from the stored network and weights."""
+def trained_layers(fitted: Fitted) -> Trained | NodeViews:
+    """The layers or the views at the training nodes, from the stored network and weights."""
     _check_weights(fitted)
     links = as_modelled(fitted, fitted.network.links, "links")
     owned = as_modelled(fitted, fitted.network.attributes, "attributes")
+    if "alike.rows" in fitted.weights:
+        return known_views(fitted, links, owned)
     first = input_scale(fitted, "node_inputs", links, owned) * (
         links @ fitted.weights["node.links.0"] + owned @ fitted.weights["node.attributes.0"]
     )
     scale = _inverse_root_degree(links)
     scaled = scale * first
     return Trained(first, np.tanh(scale * (links @ scaled + scaled)), scale)
+
+
+def _biases(
+    fitted: Fitted, network: Network, node_at: np.ndarray, attribute_at: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The known items keep their biases, the new ones have them by their evidence."""
+    counts = np.stack([np.diff(network.links.indptr), np.diff(network.attributes.indptr)], axis=1)
+    owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)[:, None]
+    biases = {}
+    for end, known in fitted.biases.items():
+        at, evidence = (attribute_at, owners) if end == "attributes.target" else (node_at, counts)
+        biases[end] = np.where(at >= 0, known[at], biases_of(fitted, end, np.log1p(evidence)))
+    return biases
 
 
 def as_modelled(fitted: Fitted, matrix: sp.csr_array, relation: str) -> sp.csr_array:
@@ -213,7 +243,7 @@ def _given_labels(old: Network, network: Network) -> np.ndarray:
 
 
 def _check_weights(fitted: Fitted) -> None:
-    if "node.links.0" not in fitted.weights:
+    if "node.1" not in fitted.weights:
         raise InputError(
             f"the model of {fitted.network.name} has no inference networks, so it cannot place new items; "
             "use the model that was trained"

@@ -30,6 +30,10 @@ class Moments(NamedTuple):
     mean: np.ndarray
     variance: np.ndarray
 
+    def moved(self, by: np.ndarray) -> Moments:
+        """With something added to the inner products that is known exactly."""
+        return Moments(self.mean + by, self.variance)
+
 
 def aligned_moments(left: Codes, right: Codes) -> Moments:
     """Inner products row by row: one for every row of `left` with the same row of `right`.
@@ -60,7 +64,12 @@ def expected_probability(moments: Moments) -> np.ndarray:
     >>> expected_probability(Moments(np.array([2.0, 2.0]), np.array([0.0, 50.0]))).round(2)
     array([0.88, 0.61])
     """
-    return expit(moments.mean / np.sqrt(1 + np.pi / 8 * moments.variance))
+    return expit(logits(moments, expected=True))
+
+
+def logits(moments: Moments, expected: bool) -> np.ndarray:
+    """The inner product; in expectation, drawn towards 0 by its variance, whose sigmoid is E[sigmoid(s)]."""
+    return moments.mean / np.sqrt(1 + np.pi / 8 * moments.variance) if expected else moments.mean
 
 
 def probability_std(moments: Moments) -> np.ndarray:

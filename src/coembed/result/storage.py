@@ -35,6 +35,7 @@ RECORD = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{8}\.safetensors")
 _HALF_NAME = re.compile(r"\.(arrays|record)-[0-9]+\.tmp")
 _OWN = ("node_mean", "node_std", "probabilities", "label_shift", "attribute_mean", "attribute_std")
+_GROUPS = ("weights", "biases", "companions")
 _NAMES = ("node_names", "attribute_names", "class_names")
 _MATRICES = ("links", "attributes")
 _REMEDY = "save the model again, or train it anew"
@@ -128,7 +129,8 @@ def _to_record(fitted: Fitted, arrays_name: str) -> dict[str, Any]:
 def _to_arrays(fitted: Fitted) -> dict[str, np.ndarray]:
     network = fitted.network
     arrays = {name: getattr(fitted, name) for name in _OWN}
-    arrays |= {f"weights.{name}": array for name, array in fitted.weights.items()}
+    for group in _GROUPS:
+        arrays |= {f"{group}.{name}": array for name, array in getattr(fitted, group).items()}
     arrays["network.labels"] = network.labels
     for name in _MATRICES:
         matrix = getattr(network, name)
@@ -160,16 +162,15 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
         notices=tuple(str(notice) for notice in record["network"].get("notices", [])),
         **names,
     )
-    weights = {
-        name.removeprefix("weights."): array for name, array in arrays.items() if name.startswith("weights.")
-    }
     return Fitted(
         network=network,
         settings=dict(record["settings"]),
         history=dict(record["history"]),
         preset=str(record["preset"]),
         units={key: float(value) for key, value in record["units"].items()},
-        weights=weights,
+        weights=_group(arrays, "weights"),
+        biases=_group(arrays, "biases"),
+        companions=_group(arrays, "companions"),
         **{name: _numbers(arrays, name) for name in _OWN},
     )
 
@@ -179,6 +180,11 @@ def _texts(arrays: dict[str, np.ndarray], name: str) -> NameArray:
     if name == "class_names" or len(offsets) <= LISTED_NAMES:
         return unpack_texts(octets, offsets)
     return Names(octets, offsets)
+
+
+def _group(arrays: dict[str, np.ndarray], group: str) -> dict[str, np.ndarray]:
+    start = f"{group}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _matrix(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> sp.csr_array:

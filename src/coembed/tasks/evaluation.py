@@ -28,7 +28,7 @@ def evaluate(
     network: Network,
     task: Task,
     method: str | Method = "scan",
-    preset: str = "paper",
+    preset: str = "best",
     labels: float = 0.1,
     first_seed: int = 0,
     seeds: int = 3,

@@ -55,7 +55,7 @@ class Problem:
     validation: np.ndarray = field(default_factory=no_nodes)
     pairs: Pairs | None = None
     seed: int = 0
-    preset: str = "paper"
+    preset: str = "best"
     changes: tuple[str, ...] = ()
     progress: Progress | None = None
 
@@ -91,6 +91,10 @@ class Answer:
             part = order[starts[first] : ends[first + len(block) - 1]]
             scores[part] = self.row_scores(block)[np.searchsorted(block, pairs[part, 0]), pairs[part, 1]]
         return scores
+
+    def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
+        """How characteristic each pair is, popularity apart; asked where the absent pairs are as popular."""
+        return self.pair_scores(pairs)
 
     def as_published(self, seed: int) -> Answer:
         """The same answer, read as the public code of SCAN reads its own (see the published protocol)."""

@@ -36,6 +36,11 @@ class ScanAnswer(Answer):
             return self.fitted.score_links(pairs)
         return self.fitted.score_attributes(pairs)
 
+    def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
+        if self.kind == "links":
+            return self.fitted.score_links(pairs, lift=True)
+        return self.fitted.score_attributes(pairs, lift=True)
+
     def as_published(self, seed: int) -> Answer:
         node, attribute = self.fitted.draw(np.random.default_rng(seed))
         return DrawnAnswer(self.fitted, self.kind, node, node if self.kind == "links" else attribute)
@@ -49,6 +54,8 @@ class ScanAnswer(Answer):
             "label_shift": fitted.label_shift,
             "attribute_mean": fitted.attribute_mean,
             "attribute_std": fitted.attribute_std,
+            **{f"bias {name}": array for name, array in fitted.biases.items()},
+            **{f"companion {name}": array for name, array in fitted.companions.items()},
             **fitted.weights,
         }
 
@@ -87,11 +94,13 @@ def fit(problem: Problem) -> ScanAnswer:
 
 
 def _holdout(problem: Problem, settings: Settings) -> Holdout | None:
-    """What the task itself keeps for validation, in place of the share that the settings name."""
+    """What the task itself keeps for validation, in place of the shares that the settings name."""
     if problem.task == "classification":
         chosen_by_nodes = settings.validation > 0 and len(problem.validation) > 0
-        return Holdout(nodes=problem.validation) if chosen_by_nodes else None
-    if settings.validation_pairs == 0 or problem.pairs is None:
+        return Holdout(nodes=problem.validation if chosen_by_nodes else None)
+    if settings.validation_pairs == 0:
+        return Holdout()
+    if problem.pairs is None:
         return None
     if problem.task == "links":
         return Holdout(links=problem.pairs)

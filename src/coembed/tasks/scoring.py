@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -20,9 +22,9 @@ def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, fl
         return _score_classes(network, trial, answer) | _score_svm(network, trial, answer)
     figures: dict[str, float] = {}
     if trial.uniform is not None:
-        figures |= _score_pairs(answer, trial.uniform)
+        figures |= _score_pairs(answer.pair_scores, trial.uniform)
     if trial.matched is not None and len(trial.matched.positives):
-        matched = _score_pairs(answer, trial.matched)
+        matched = _score_pairs(answer.lift_scores, trial.matched)
         figures |= {f"{name}_matched": value for name, value in matched.items()}
     if trial.uniform is not None:
         hidden, known = hidden_and_known(trial.problem, trial.uniform)
@@ -35,7 +37,7 @@ def score_published(network: Network, trial: Trial, answer: Answer) -> dict[str,
     answer = answer.as_published(trial.problem.seed)
     if trial.problem.task != "classification":
         assert trial.uniform is not None
-        return _score_pairs(answer, trial.uniform)
+        return _score_pairs(answer.pair_scores, trial.uniform)
     figures = _score_classes(network, trial, answer)
     embedding = answer.embedding()
     if embedding is not None:
@@ -87,8 +89,8 @@ def _score_svm(network: Network, trial: Trial, answer: Answer) -> dict[str, floa
     return svm_metrics(_finite(embedding), network.labels, shown.labelled, trial.nodes, trial.problem.seed)
 
 
-def _score_pairs(answer: Answer, asked: Pairs) -> dict[str, float]:
-    positive, negative = (_finite(answer.pair_scores(pairs)) for pairs in asked)
+def _score_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
+    positive, negative = (_finite(score(pairs)) for pairs in asked)
     return {"auc": auc(positive, negative), "ap": average_precision(positive, negative)}
 
 

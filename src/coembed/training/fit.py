@@ -12,19 +12,33 @@ from coembed.errors import InputError
 from coembed.model import SVAE
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import DenseInference, GraphInference
-from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE, as_modelled, scan
+from coembed.model.scan import (
+    ATTRIBUTE,
+    ATTRIBUTES,
+    LINKS,
+    NODE,
+    Seen,
+    as_modelled,
+    likelihood_of,
+    look,
+    scan,
+)
+from coembed.model.views import View, ViewsInference
 from coembed.network import Network
 from coembed.result import Fitted
 from coembed.settings import Settings
+from coembed.training.calibration import find_temperature
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.loop import History, Progress, train
+from coembed.training.weighing import with_companions
+from coembed.views import GROUPS
 
 
 def fit(
     network: Network,
     settings: Settings,
     *,
-    preset: str = "paper",
+    preset: str = "best",
     holdout: Holdout | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
@@ -47,22 +61,49 @@ def fit(
     ((1476, 64), (626, 71))
     """
     device = choose_device(settings.device)
+    settings = settings.change(
+        links=likelihood_of(network.links, settings.links),
+        attributes=likelihood_of(network.attributes, settings.attributes),
+    )
+    visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
+    visible = without_labels_of(visible, held.nodes)
+    seen = look(visible, settings) if settings.encoder == "views" else None
     torch.manual_seed(settings.seed)
-    seen, held = (network, holdout) if holdout is not None else hold_out(network, settings)
-    seen = without_labels_of(seen, held.nodes)
-    model = scan(seen, settings, device)
+    model = scan(visible, settings, device, seen)
     history = train(
         model,
         epochs=settings.epochs,
         learning_rate=settings.learning_rate,
         schedule=settings.schedule,
         weight_decay=settings.weight_decay,
+        label_decay=settings.label_decay,
         seed=settings.seed,
         validate=partial(validation_figures, model, held, network.labels) if held else None,
         patience=settings.patience,
         progress=progress,
     )
-    return fitted_result(model, seen, settings, history, preset)
+    if seen is not None and visible.n_classes and len(visible.labelled):
+        history.notices.append(_trust(model))
+    temperature = 1.0
+    if settings.calibrate and seen is not None and history.stopped != "interrupted":
+        temperature = find_temperature(seen.nodes, visible.labels, visible.n_classes, settings)
+    fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
+    if settings.companions and seen is not None and history.stopped != "interrupted":
+        fitted = with_companions(fitted, held)
+    return fitted
+
+
+def _trust(model: SVAE) -> str:
+    """One line on what the classes were read from."""
+    node = model.inference[NODE].eval()
+    assert isinstance(node, ViewsInference)
+    with torch.no_grad():
+        shares = node.label_shares()
+    said = {group: sum(shares.get(view, 0.0) for view in views.split()) for group, views in GROUPS.items()}
+    parts = [
+        f"{100 * max(share, 0):.0f} % {group}" for group, share in sorted(said.items(), key=lambda s: -s[1])
+    ]
+    return "classes follow " + ", ".join(parts)
 
 
 def choose_device(name: str) -> torch.device:
@@ -79,15 +120,29 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def fitted_result(model: SVAE, network: Network, settings: Settings, history: History, preset: str) -> Fitted:
+def fitted_result(
+    model: SVAE,
+    network: Network,
+    settings: Settings,
+    history: History,
+    preset: str,
+    seen: Seen | None = None,
+    temperature: float = 1.0,
+) -> Fitted:
     """All that is asked of a model later, as arrays."""
     model.eval()
     with torch.no_grad():
         evidence = model.evidence(NODE)
         logits = evidence.label_logits
-        probabilities = None if logits is None else logits.softmax(dim=-1)
+        probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
         nodes = model.posterior(NODE, evidence, probabilities)
         attributes = _attributes(model)
+    weights = {name: _array(weight) for name, weight in _weights(model, seen).items()}
+    for name in ("label.1", "label.bias.1"):
+        if name in weights:
+            weights[name] /= temperature
+    if seen is not None:
+        weights |= {f"alike.{name}": array for name, array in seen.nodes.alike._asdict().items()}
     units = {
         LINKS: as_modelled(network.links, settings.links)[1] * model.gain(LINKS),
         ATTRIBUTES: as_modelled(network.attributes, settings.attributes)[1] * model.gain(ATTRIBUTES),
@@ -110,7 +165,8 @@ def fitted_result(model: SVAE, network: Network, settings: Settings, history: Hi
         attribute_mean=_array(attributes.mean),
         attribute_std=_array(attributes.log_std.exp()),
         units=units,
-        weights={name: _array(weight) for name, weight in _weights(model).items()},
+        biases={name: _array(bias) for name, bias in _biases(model).items()},
+        weights=weights,
     )
 
 
@@ -121,8 +177,57 @@ def _attributes(model: SVAE) -> Gaussian:
     return Gaussian(nothing, nothing)
 
 
-def _weights(model: SVAE) -> dict[str, Tensor]:
+def _biases(model: SVAE) -> dict[str, Tensor]:
+    """Of both ends of every relation that has some."""
+    biases: dict[str, Tensor] = {}
+    for relation in (LINKS, ATTRIBUTES):
+        both = model.bias(relation)
+        if both is not None:
+            biases[f"{relation}.source"], biases[f"{relation}.target"] = (bias() for bias in both)
+    return biases
+
+
+def _weights(model: SVAE, seen: Seen | None) -> dict[str, Tensor]:
     """The inference networks by the names under which the result keeps them."""
+    weights: dict[str, Tensor] = {}
+    for relation in (LINKS, ATTRIBUTES):
+        for end, bias in zip(("source", "target"), model.bias(relation) or (), strict=False):
+            # in place of the mean of the evidence, what it takes away
+            constant = bias.constant - (bias.weight * bias.evidence.new_tensor(bias.center)).sum()
+            weights[f"bias.{relation}.{end}"] = torch.cat([bias.weight, constant[None]])
+    node = model.inference[NODE]
+    if isinstance(node, ViewsInference) and seen is not None:
+        weights |= _branches(NODE, node)
+        weights |= {f"basis.{name}": torch.as_tensor(array) for name, array in seen.basis._asdict().items()}
+        if ATTRIBUTE in model.types:
+            attribute = model.inference[ATTRIBUTE]
+            assert isinstance(attribute, ViewsInference)
+            weights |= _branches(ATTRIBUTE, attribute)
+        return weights
+    return weights | _paper_weights(model)
+
+
+def _branches(kind: str, inference: ViewsInference) -> dict[str, Tensor]:
+    weights = {
+        f"{kind}.1": inference.second.weight.t(),
+        f"{kind}.bias.1": inference.second.bias,
+        f"{kind}.evidence": inference.by_evidence,
+        f"{kind}.center": torch.as_tensor(inference.center),
+    }
+    for name, view in inference.views.items():
+        assert isinstance(view, View)
+        # of the views as they are, which the model reads scaled
+        weights[f"{kind}.{name}.0"] = view.weight * view.scale
+        weights[f"{kind}.{name}.bias"] = view.bias
+        if view.label_weight is not None and view.label_bias is not None:
+            weights[f"label.{name}.0"] = view.label_weight * view.scale
+            weights[f"label.{name}.bias"] = view.label_bias
+    if inference.label is not None:
+        weights |= {"label.1": inference.label.weight.t(), "label.bias.1": inference.label.bias}
+    return weights
+
+
+def _paper_weights(model: SVAE) -> dict[str, Tensor]:
     node = model.inference[NODE]
     assert isinstance(node, GraphInference)
     hidden = node.second.shape[0]

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
+from torch import Tensor
 
 from coembed.model import SVAE
+from coembed.model.relation import Bias
 from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE
 from coembed.network import UNKNOWN, Network, split_attributes, split_labels, split_links
 from coembed.settings import Settings
@@ -37,6 +39,9 @@ def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
         nodes = split_labels(network, 1 - settings.validation, validation=0.0, seed=settings.seed).test
     if settings.validation_pairs:
         for name, split_pairs in ((LINKS, split_links), (ATTRIBUTES, split_attributes)):
+            matrix = getattr(network, name)
+            if 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]:
+                continue  # there are hardly any absent pairs to tell the present ones from
             split = split_pairs(network, validation=settings.validation_pairs, test=0.0, seed=settings.seed)
             if len(split.validation):
                 held[name] = (split.validation, split.validation_negatives)
@@ -61,13 +66,21 @@ def validation_figures(model: SVAE, holdout: Holdout, labels: np.ndarray) -> dic
         predicted = probabilities[torch.as_tensor(holdout.nodes)].argmax(dim=1).cpu().numpy()
         figures["accuracy"] = float(np.mean(predicted == labels[holdout.nodes]))
     if holdout.links is not None:
-        figures["link AUC"] = _auc(codes, codes, holdout.links)
+        figures["link AUC"] = _auc(codes, codes, model.bias(LINKS), holdout.links)
     if holdout.attributes is not None:
-        figures["attribute AUC"] = _auc(codes, model.mean_codes(ATTRIBUTE)[0], holdout.attributes)
+        figures["attribute AUC"] = _auc(
+            codes, model.mean_codes(ATTRIBUTE)[0], model.bias(ATTRIBUTES), holdout.attributes
+        )
     return figures
 
 
-def _auc(left: torch.Tensor, right: torch.Tensor, pairs: Pairs) -> float:
-    scores = [(left[p[:, 0]] * right[p[:, 1]]).sum(dim=1).cpu().numpy() for p in pairs]
+def _auc(left: Tensor, right: Tensor, biases: tuple[Bias, Bias] | None, pairs: Pairs) -> float:
+    def score(pairs: np.ndarray) -> np.ndarray:
+        rows, columns = (torch.as_tensor(end) for end in pairs.T)
+        scores = (left[rows] * right[columns]).sum(dim=1)
+        if biases is not None:
+            scores = scores + biases[0]()[rows] + biases[1]()[columns]
+        return scores.cpu().numpy()
+
     truth = np.repeat([1, 0], [len(pairs[0]), len(pairs[1])])
-    return float(roc_auc_score(truth, np.concatenate(scores)))
+    return float(roc_auc_score(truth, np.concatenate([score(part) for part in pairs])))

@@ -64,6 +64,7 @@ def train(
     learning_rate: float = 0.01,
     schedule: Schedule = "constant",
     weight_decay: float = 0.0,
+    label_decay: float = 0.0,
     seed: int = 0,
     validate: Validate | None = None,
     validate_every: int = 5,
@@ -74,7 +75,7 @@ def train(
     device = next(model.parameters()).device
     generator = torch.Generator(device=device).manual_seed(seed)
     optimizer = torch.optim.Adam(
-        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=device.type in ("cpu", "cuda")
+        _groups(model, weight_decay, label_decay), lr=learning_rate, fused=device.type in ("cpu", "cuda")
     )
     history = History()
     keeper = _Keeper(model)
@@ -142,6 +143,18 @@ def _epochs(
         history.add({"loss": loss.total.item()} | {name: float(part) for name, part in loss.parts.items()})
         yield epoch
         epoch += 1
+
+
+def _groups(model: SVAE, weight_decay: float, label_decay: float) -> list[dict[str, Any]]:
+    """The discriminators' own weights, and all others."""
+    own: list[Tensor] = []
+    others: list[Tensor] = []
+    for name, weight in model.named_parameters():
+        (own if name.startswith("inference.") and ".label" in name else others).append(weight)
+    return [
+        {"params": others, "weight_decay": weight_decay},
+        {"params": own, "weight_decay": max(label_decay, weight_decay)},
+    ]
 
 
 def _part_of_rate(schedule: Schedule, epoch: int, epochs: int) -> float:

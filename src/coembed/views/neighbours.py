@@ -1,0 +1,69 @@
+"""The nodes most like a node: nearest rows by cosine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+# similarities held at a time: bounds the memory whatever the number of rows
+CELLS = 16_000_000
+# above this share of stored values a dense product is faster than a sparse one
+DENSE = 0.02
+
+
+class Neighbours(NamedTuple):
+    """For every row its nearest ones, best first: positions and cosines (0 where there is no more)."""
+
+    rows: np.ndarray
+    cosines: np.ndarray
+
+    def graph(self, n_known: int, most: int | None = None) -> sp.csr_array:
+        """The `most` nearest as a sparse matrix of cosines, one column a known row."""
+        rows, cosines = self.rows[:, :most], self.cosines[:, :most]
+        count, k = rows.shape
+        matrix = sp.csr_array(
+            (cosines.flatten(), rows.flatten(), k * np.arange(count + 1, dtype=np.int64)),
+            shape=(count, n_known),
+        )
+        # on copies: both of these reorder what they are given
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        return matrix
+
+
+def nearest_rows(rows: sp.csr_array, known: sp.csr_array | None = None, k: int = 10) -> Neighbours:
+    """The `k` rows of `known` nearest to each row, exactly; by default its fellows, without itself.
+
+    Rows must have length one (or zero: such a row is near to nothing).
+
+    Examples
+    --------
+    >>> rows = sp.csr_array(np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32))
+    >>> nearest_rows(rows, k=1).rows.ravel()
+    array([1, 0, 1], dtype=int32)
+    """
+    fellows = known is None
+    known = rows if known is None else known
+    n_known = known.shape[0]
+    k = max(min(k, n_known - fellows), 0)
+    found = Neighbours(np.zeros((rows.shape[0], k), np.int32), np.zeros((rows.shape[0], k), np.float32))
+    if not k:
+        return found
+    dense = known.nnz > DENSE * n_known * max(known.shape[1], 1)
+    columns = known.toarray().T if dense else known.T.tocsr()
+    step = max(1, CELLS // n_known)
+    for start in range(0, rows.shape[0], step):
+        part = rows[start : start + step]
+        cosines = part.toarray() @ columns if dense else (part @ columns).toarray()
+        if fellows:
+            here = np.arange(len(cosines))
+            cosines[here, start + here] = -1
+        best = np.argpartition(cosines, n_known - k, axis=1)[:, n_known - k :]
+        values = np.take_along_axis(cosines, best, axis=1)
+        order = np.argsort(-values, axis=1, kind="stable")
+        found.rows[start : start + step] = np.take_along_axis(best, order, axis=1)
+        found.cosines[start : start + step] = np.take_along_axis(values, order, axis=1)
+    np.maximum(found.cosines, 0, out=found.cosines)
+    return found

@@ -1,0 +1,142 @@
+"""preset `best`, end to end: whatever a network lacks, what a fit leaves behind, what it says it trusted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
+
+from coembed.network import Network
+from coembed.result import load, save
+from coembed.settings import preset_settings
+from coembed.training import fit
+from coembed.training.calibration import find_temperature
+from coembed.views import find_basis, training_views
+
+SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}
+
+
+def small(**changes):
+    return preset_settings("best", **(SMALL | changes))
+
+
+@pytest.fixture(scope="module")
+def fitted(demo):
+    return fit(demo, small(epochs=8), preset="best")
+
+
+def test_what_was_learnt_is_saved_and_answers_the_same(fitted, tmp_path):
+    again = load(save(fitted, tmp_path / "model"))
+    pairs = np.array([[0, 3], [5, 7], [9, 1]])
+    for lift in (False, True):
+        np.testing.assert_array_equal(
+            again.score_attributes(pairs, lift=lift), fitted.score_attributes(pairs, lift=lift)
+        )
+        np.testing.assert_array_equal(
+            again.score_links(pairs, lift=lift), fitted.score_links(pairs, lift=lift)
+        )
+
+
+@pytest.mark.parametrize("kind", ["links", "attributes"])
+@pytest.mark.parametrize("lift", [False, True])
+def test_rows_and_pairs_are_the_same_scores(fitted, kind, lift):
+    rows = fitted.score_rows(np.array([2, 40]), kind, lift=lift)
+    score = fitted.score_links if kind == "links" else fitted.score_attributes
+    pairs = np.array([[2, 0], [40, 3], [2, 100]])
+    np.testing.assert_allclose(score(pairs, lift=lift), [rows[0, 0], rows[1, 3], rows[0, 100]], atol=2e-3)
+
+
+def test_companions_make_the_scores_better(demo, fitted):
+    rng = np.random.default_rng(0)
+    shown = fitted.network.attributes
+    hidden = sp.coo_array((demo.attributes != 0).astype(int) - (shown != 0).astype(int))
+    there = np.column_stack([hidden.row, hidden.col])[hidden.data > 0]
+    drawn = np.column_stack(
+        [rng.integers(demo.n_nodes, size=2000), rng.integers(demo.n_attributes, size=2000)]
+    )
+    absent = drawn[np.asarray(demo.attributes[drawn[:, 0], drawn[:, 1]]).ravel() == 0]
+    truth = np.repeat([1, 0], [len(there), len(absent)])
+    both = np.concatenate([there, absent])
+    alone = replace(fitted, companions={})
+    assert roc_auc_score(truth, fitted.score_attributes(both)) > roc_auc_score(
+        truth, alone.score_attributes(both)
+    )
+
+
+def test_a_node_added_again_lands_near_the_original(demo, fitted):
+    row = int(np.argmax(np.diff(demo.links.indptr)))
+    a, x = demo.links.toarray(), demo.attributes.toarray()
+    grown = Network.build(
+        np.vstack([np.hstack([a, a[:, [row]]]), np.append(a[row], 0)]),
+        np.vstack([x, x[row]]),
+        node_names=[*demo.node_names, "twin"],
+        attribute_names=demo.attribute_names,
+    )
+    placed = fitted.embed(grown).result
+    assert placed.similar("twin", k=1, kind="node")[0].name == demo.node_names[row]
+    np.testing.assert_allclose(
+        placed.score_attributes([[demo.n_nodes, 5]]), placed.score_attributes([[row, 5]]), atol=0.1
+    )
+
+
+def test_it_says_what_it_trusted(fitted):
+    (line,) = [notice for notice in fitted.history["notices"] if notice.startswith("classes follow")]
+    assert "own attributes" in line
+    assert "links" in line
+    assert "%" in line
+
+
+@pytest.mark.parametrize("missing", ["links", "attributes", "labels", "everything but links"])
+def test_networks_that_lack_something_are_fitted(demo, missing):
+    nothing = sp.csr_array(demo.links.shape, dtype=np.float32)
+    network = Network.build(
+        nothing if missing == "links" else demo.links,
+        None if missing in ("attributes", "everything but links") else demo.attributes,
+        None if missing in ("labels", "everything but links") else demo.labels,
+    )
+    result = fit(network, small(), preset="best")
+    assert np.isfinite(result.node_mean).all()
+    assert np.isfinite(result.score_links([[0, 1], [2, 3]])).all()
+    assert result.probabilities.shape[1] == network.n_classes
+
+
+@pytest.mark.parametrize("values", ["attributes", "links"])
+def test_values_are_fitted_too(demo, values):
+    rng = np.random.default_rng(0)
+    matrix = getattr(demo, values).copy()
+    matrix.data = rng.normal(2, 1, matrix.nnz).astype(np.float32)
+    if values == "links":
+        matrix = sp.csr_array(matrix + matrix.T)
+    network = Network.build(
+        matrix if values == "links" else demo.links,
+        matrix if values == "attributes" else demo.attributes,
+        demo.labels,
+    )
+    result = fit(network, small(**{values: "gaussian"}), preset="best")
+    score = result.score_links if values == "links" else result.score_attributes
+    assert np.isfinite(score(np.array([[0, 1], [2, 3]]))).all()
+
+
+def test_temperature_repairs_logits_that_say_too_much():
+    """Classes that attributes only hint at: any discriminator that is sure of itself is wrong."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(2, size=400)
+    words = rng.random((400, 30)) < np.where(classes[:, None] == 0, 0.30, 0.36)
+    links = sp.csr_array((400, 400), dtype=np.float32)
+    attributes = sp.csr_array(words.astype(np.float32))
+    views = training_views(links, attributes, find_basis(links, attributes, 16), 5)
+    bold = small(dropout=0.0, input_dropout=0.0, label_decay=0.0, epochs=100)
+    assert find_temperature(views, classes, 2, bold) > 1.5
+    assert find_temperature(views, np.full(400, -1), 2, bold) == 1.0
+
+
+def test_dense_values_are_recognised():
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1], 30)
+    values = rng.normal(classes[:, None] * 2.0 - 1, 1, (60, 6))
+    labels = np.where(np.arange(60) % 3 == 0, classes, -1)
+    result = fit(Network.build(np.zeros((60, 60)), values, labels), small(epochs=30), preset="best")
+    assert result.settings["attributes"] == "gaussian"
+    assert result.settings["links"] == "bernoulli"
+    assert np.mean(result.probabilities.argmax(axis=1) == classes) > 0.9
