@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Kind = Literal["node", "attribute"]
 MOST_ANSWERS, MOST_PAIRS, MOST_NEW, MOST_JOINED, MOST_SPREADS, MOST_WHY = 200, 10_000, 20, 2_000, 400, 50
 LONGEST_ID = 65_536
 
 Id = Annotated[str, Field(max_length=LONGEST_ID, examples=["Denmark.n.01"])]
-Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS)]
-Offset = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+def _whole(value: object) -> object:
+    """JSON knows one kind of number: 3.0 is a whole one, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]  # bounds stand before it, or the description loses them
+Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS), BeforeValidator(_whole)]
+Offset = Annotated[int, Field(ge=0, le=10_000_000), BeforeValidator(_whole)]
 
 
 class _Question(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 # Questions
@@ -44,14 +52,14 @@ class NeighbourQuestion(_Question):
 class WhyQuestion(_Question):
     id: Id
     attributes: Annotated[list[Id], Field(max_length=MOST_WHY, examples=[["sea", "europe"]])] = []
-    k: Annotated[int, Field(ge=1, le=20)] = 4
+    k: Annotated[int, Field(ge=1, le=20), BeforeValidator(_whole)] = 4
 
 
 class SpreadQuestion(_Question):
     """Positions in the columns of the map."""
 
-    nodes: Annotated[list[int], Field(max_length=MOST_SPREADS, examples=[[0, 1]])] = []
-    attributes: Annotated[list[int], Field(max_length=MOST_SPREADS, examples=[[0]])] = []
+    nodes: Annotated[list[Whole], Field(max_length=MOST_SPREADS, examples=[[0, 1]])] = []
+    attributes: Annotated[list[Whole], Field(max_length=MOST_SPREADS, examples=[[0]])] = []
 
 
 Value = Annotated[float, Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
@@ -69,6 +77,7 @@ class NewNode(_Question):
 class EmbedQuestion(_Question):
     model_config = ConfigDict(
         extra="forbid",
+        strict=True,
         json_schema_extra={
             "examples": [
                 {
@@ -79,7 +88,7 @@ class EmbedQuestion(_Question):
         },
     )
     nodes: Annotated[list[NewNode], Field(min_length=1, max_length=MOST_NEW)]
-    k: Annotated[int, Field(ge=1, le=50)] = 8
+    k: Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole)] = 8
 
 
 class ScoreQuestion(_Question):
