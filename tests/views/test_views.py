@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.views import attribute_views, find_basis, nearest_rows, new_views, training_views
+from coembed.views import attribute_views, find_basis, nearest_rows, neighbours, new_views, training_views
 
 
 @pytest.fixture
@@ -115,3 +115,21 @@ def test_what_a_network_has_nothing_of_is_no_view(network, missing):
     assert ("words" in views.sparse) == (missing == "links")
     assert all(np.isfinite(view).all() for view in views.dense.values())
     assert attribute_views(attributes.T.tocsr(), views).evidence.shape == (attributes.shape[1], 1)
+
+
+def test_an_index_finds_nearly_all_of_the_nearest(monkeypatch):
+    pytest.importorskip("usearch")
+    rng = np.random.default_rng(0)
+    topics = rng.random((8, 60)) < 0.3
+    rows = sp.csr_array(
+        (topics[rng.integers(8, size=900)] & (rng.random((900, 60)) < 0.7)).astype(np.float32)
+    )
+    basis = find_basis(sp.csr_array((900, 900), dtype=np.float32), rows, rank=32)
+    own = basis.own(rows)
+    exact = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
+    found = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    assert found.cosines.mean() > 0.98 * exact.cosines.mean()
+    assert not (found.rows == np.arange(900)[:, None]).any()
+    again = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    np.testing.assert_array_equal(found.rows, again.rows)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.views.basis import Basis, averaging
-from coembed.views.neighbours import Neighbours, nearest_rows
+from coembed.views.neighbours import Neighbours, nearest_fellows, nearest_rows
 
 VOTERS = 50
 """Nodes alike that are kept, to vote for attributes and links; a view averages over fewer."""
@@ -65,7 +65,8 @@ def training_views(
     own = basis.own(attributes)
     coordinates = own @ basis.attributes
     closed = averaging(sp.csr_array(abs(links) + sp.eye_array(links.shape[0], dtype=np.float32)))
-    alike = nearest_rows(own, k=max(VOTERS, neighbours)) if alike is None else alike
+    if alike is None:
+        alike = nearest_fellows(own, coordinates, max(VOTERS, neighbours))
     similar = averaging(alike.graph(len(coordinates), neighbours))
     linked = closed @ coordinates
     linked2 = closed @ linked
