@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
@@ -107,6 +108,12 @@ def memory_mb(pid: int) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
+def processor_seconds(pid: int) -> float:
+    """Time that a process has had of the processor: what an answer costs, whatever else the machine does."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
@@ -131,8 +138,16 @@ def main() -> None:
         rounds = []
         before = memory_mb(server.pid)
         for seed in range(given.rounds):
+            spent = processor_seconds(server.pid)
             figures = asyncio.run(load(address, given.rate, given.seconds, seed))
-            rounds.append({**figures, "memory_mb": round(memory_mb(server.pid), 1)})
+            spent = 1000 * (processor_seconds(server.pid) - spent) / figures["requests"]
+            rounds.append(
+                {
+                    **figures,
+                    "processor_ms_per_request": round(spent, 2),
+                    "memory_mb": round(memory_mb(server.pid), 1),
+                }
+            )
         print(json.dumps({"memory_mb_before": round(before, 1), "rounds": rounds}, indent=2))
     finally:
         server.terminate()

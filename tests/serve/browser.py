@@ -47,7 +47,7 @@ def need_browser() -> str:
 @contextmanager
 def running(explorer: Explorer) -> Iterator[str]:
     """The page of a model, served on a free port for a while."""
-    bound = socket.socket()
+    bound = socket.socket(proto=socket.IPPROTO_TCP)
     bound.bind(("127.0.0.1", 0))
     server = make_server(make_app(explorer))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)

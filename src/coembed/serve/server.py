@@ -83,7 +83,8 @@ def make_server(app: FastAPI) -> Server:
 
 def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # named as TCP, or asyncio does not know that it may send small answers at once: each would wait 40 ms
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host.strip("[]"), port))
