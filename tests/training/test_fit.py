@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.errors import InputError
 from coembed.network import UNKNOWN, Network
 from coembed.settings import preset_settings
 from coembed.training import Holdout, fit
@@ -108,10 +107,12 @@ FULL = ("two nodes", "complete")
 """Networks with all possible links."""
 
 
-def test_no_absent_pair_is_left_to_validate_with():
+def test_where_all_pairs_are_there_none_is_kept_aside():
     for case in FULL:
-        with pytest.raises(InputError, match="absent pairs are needed"):
-            fit(CASES[case][0](), settings_of(validation_pairs=0.2))
+        network = CASES[case][0]()
+        fitted = fit(network, settings_of(validation_pairs=0.2))
+        assert fitted.network.links.nnz == network.links.nnz
+        assert "validation link AUC" not in fitted.history
 
 
 @pytest.mark.parametrize(

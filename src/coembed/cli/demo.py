@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -171,17 +174,24 @@ def _tell_next(out: Console, model: Path, picture: Path, seconds: float) -> None
     out.print(grid)
     _heading(out, "Now you")
     grid = Table.grid(padding=(0, 2))
+    program = _program()
     steps: list[tuple[str, Any]] = [
-        (f"coembed profile {model} Africa.n.01", "what is a node about?"),
-        (f"coembed similar {model} river", "which words are like this one?"),
-        (f"coembed complete {model} --node Denmark.n.01", "which words does it lack?"),
-        (f"coembed predict {model} --unlabelled", "which class is each?"),
-        ("coembed train YOUR-NETWORK/ -o model", "edges.csv, attributes.csv, labels.csv"),
+        (f"{program} explore {model}", "look around in it, in the browser"),
+        (f"{program} profile {model} Africa.n.01", "what is a node about?"),
+        (f"{program} similar {model} river", "which words are like this one?"),
+        (f"{program} complete {model} --node Denmark.n.01", "which words does it lack?"),
+        (f"{program} predict {model} --unlabelled", "which class is each?"),
+        (f"{program} train YOUR-NETWORK/ -o model", "edges.csv, attributes.csv, labels.csv"),
     ]
     for command, why in steps:
         grid.add_row(f"  [green]{command}[/]", f"[dim]{why}[/]")
     out.print(grid)
     out.print()
+
+
+def _program() -> str:
+    """What to type: the name alone only if the shell finds it, as after `make demo` it does not."""
+    return "coembed" if shutil.which("coembed") else os.path.relpath(sys.argv[0])
 
 
 def _heading(out: Console, text: str) -> None:

@@ -76,7 +76,7 @@ def train(
         )
         for notice in report["notices"]:
             say(notice)
-        say(f"wrote {output}; next: coembed predict {output}, coembed map {output} -o map.png", "green")
+        say(f"wrote {output}; next: coembed explore {output}, coembed predict {output}", "green")
 
 
 def training_report(fitted: Fitted) -> dict[str, Any]:

@@ -44,9 +44,11 @@ def likelihood_of(matrix: sp.csr_array, likelihood: Likelihood) -> Literal["bern
     """
     if likelihood != "auto":
         return likelihood
-    cells = matrix.shape[0] * matrix.shape[1]
-    telling = matrix.nnz and (matrix.data.min() < 0 or 2 * matrix.nnz > cells)
-    return "gaussian" if telling and np.ptp(matrix.data) > 0 else "bernoulli"
+    if not matrix.nnz:
+        return "bernoulli"
+    mostly_there = 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]
+    values_tell = matrix.data.min() < 0 or (mostly_there and np.ptp(matrix.data) > 0)
+    return "gaussian" if values_tell else "bernoulli"
 
 
 def as_modelled(matrix: sp.csr_array, likelihood: Likelihood) -> tuple[sp.csr_array, float]:

@@ -40,7 +40,9 @@ def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
     if settings.validation_pairs:
         for name, split_pairs in ((LINKS, split_links), (ATTRIBUTES, split_attributes)):
             matrix = getattr(network, name)
-            if 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]:
+            height, width = matrix.shape
+            possible = height * (width - 1) if name == LINKS else height * width
+            if 2 * matrix.nnz > possible:
                 continue  # there are hardly any absent pairs to tell the present ones from
             split = split_pairs(network, validation=settings.validation_pairs, test=0.0, seed=settings.seed)
             if len(split.validation):
