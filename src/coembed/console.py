@@ -135,6 +135,14 @@ class TrainingProgress:
     ) -> None:
         self.bar.stop()
 
+    def step(self, doing: str) -> None:
+        """Something before or after the epochs that takes a while."""
+        if self.live:
+            self.bar.figures = doing
+            self.bar.refresh()
+        elif not self.quiet:
+            self.console.print(Text(f"{self.what}: {doing}"), soft_wrap=True)
+
     def __call__(self, epoch: int, epochs: int, figures: dict[str, float]) -> None:
         seed = figures.get("seed")
         what = self.what if seed is None else f"{self.what}, seed {seed:g}"

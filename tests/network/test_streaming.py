@@ -177,6 +177,7 @@ def test_five_million_links_stay_within_memory(tmp_path, assert_same):
     (tmp_path / "tables").mkdir()
     pa.csv.write_csv(table, tmp_path / "tables" / "edges.csv")
     program = f"""
+import resource
 from pathlib import Path
 from coembed.network.reading import find_tables
 from coembed.network.streaming import stream_tables

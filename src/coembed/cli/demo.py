@@ -65,7 +65,7 @@ def demo(
     from coembed.training import fit
 
     with TrainingProgress("training", quiet) as progress:
-        fitted = fit(split.visible(network), settings, progress=progress)
+        fitted = fit(split.visible(network), settings, preset="best", progress=progress, steps=progress.step)
     accuracies = _accuracies(network, split, fitted)
     model, picture = output / "model", output / "map.png"
     save(fitted, model)

@@ -63,7 +63,7 @@ def train(
 
     start = time.perf_counter()
     with TrainingProgress(f"training on {data.name}", quiet) as progress:
-        fitted = fit(data, settings, preset=preset, progress=progress)
+        fitted = fit(data, settings, preset=preset, progress=progress, steps=progress.step)
     seconds = time.perf_counter() - start
     save(fitted, output)
     if json:

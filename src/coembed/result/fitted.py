@@ -218,8 +218,10 @@ class Fitted:
         self, nodes: np.ndarray, kind: Kind, *, expected: bool = True, lift: bool = False
     ) -> np.ndarray:
         """Scores of the given nodes with *all* nodes or attributes: len(nodes) x items; call it in chunks."""
+        from coembed.result.index import item_codes
+
         nodes = np.asarray(nodes)
-        moments = crossed_moments(self.nodes.take(nodes), self.others(kind))
+        moments = crossed_moments(item_codes(self, "node", nodes), self.others(kind))
         source, target = self.bias(kind, lift)
         moments = moments.moved(source[nodes][:, None] + target)
         companions = (companion.rows(nodes) for companion in self.companions_of(kind))
@@ -233,7 +235,8 @@ class Fitted:
 
     def bias(self, kind: Kind, lift: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """What is added to inner products for the near and for the far end; the far one not in a lift."""
-        near, far = len(self.nodes.mean), len(self.others(kind).mean)
+        near = self.network.n_nodes
+        far = near if kind == "links" else self.network.n_attributes
         source = self.biases.get(f"{kind}.source", np.zeros(near, dtype=np.float32))
         target = self.biases.get(f"{kind}.target", np.zeros(far, dtype=np.float32))
         return source, np.zeros_like(target) if lift else target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -41,6 +42,7 @@ def fit(
     preset: str = "best",
     holdout: Holdout | None = None,
     progress: Progress | None = None,
+    steps: Callable[[str], None] | None = None,
 ) -> Fitted:
     """Fit SCAN to a network.
 
@@ -51,6 +53,8 @@ def fit(
         hidden here. By default the shares `validation` and `validation_pairs` of the settings are kept aside.
     progress
         Called after every epoch with its number, the number of epochs, and the figures so far.
+    steps
+        Called with a few words before anything else that takes a while.
 
     Examples
     --------
@@ -67,7 +71,11 @@ def fit(
     )
     visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
     visible = without_labels_of(visible, held.nodes)
-    seen = look(visible, settings) if settings.encoder == "views" else None
+    tell = steps or (lambda step: None)
+    seen = None
+    if settings.encoder == "views":
+        tell("looking at attributes, links and nodes alike")
+        seen = look(visible, settings)
     torch.manual_seed(settings.seed)
     model = scan(visible, settings, device, seen)
     history = train(
@@ -86,9 +94,11 @@ def fit(
         history.notices.append(_trust(model))
     temperature = 1.0
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
+        tell("learning how sure to be of classes")
         temperature = find_temperature(seen.nodes, visible.labels, visible.n_classes, settings)
     fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
     if settings.companions and seen is not None and history.stopped != "interrupted":
+        tell("weighing the companions")
         fitted = with_companions(fitted, held)
     return fitted
 
