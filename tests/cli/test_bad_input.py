@@ -4,12 +4,12 @@ import pytest
 
 CASES = {
     "no such network": (["info", "nowhere.npz"], "nowhere.npz does not exist"),
-    "no such model": (["predict", "nowhere"], "nowhere is not a model"),
+    "no such model": (["predict", "nowhere"], "nowhere does not exist"),
     "unknown node": (
         ["complete", "MODEL", "--node", "Afrika.n.01"],
         "no node 'Afrika.n.01'; did you mean 'Africa.n.01'",
     ),
-    "unknown item": (["profile", "MODEL", "xyzzy"], "no node 'xyzzy'"),
+    "unknown item": (["profile", "MODEL", "xyzzy"], "no node and no attribute 'xyzzy'"),
     "unknown kind": (["similar", "MODEL", "river", "--kind", "edge"], "no kind 'edge'"),
     "unknown preset": (["train", "NETWORK", "-o", "m", "--preset", "worst"], "no preset 'worst'"),
     "unknown task": (["train", "NETWORK", "-o", "m", "--task", "cook"], "no task 'cook'"),

@@ -228,6 +228,8 @@ def test_records_with_other_types_are_refused(fitted, tmp_path, entry):
 
 def test_what_is_no_model_is_told(tmp_path):
     with pytest.raises(InputError, match=r"is not a model: it has no model\.json"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="does not exist"):
         load(tmp_path / "nowhere")
 
 

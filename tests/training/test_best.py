@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
-from coembed.network import Network
+from coembed.network import Network, split_attributes
 from coembed.result import load, save
 from coembed.settings import preset_settings
-from coembed.training import fit
+from coembed.training import Holdout, fit
 from coembed.training.calibration import find_temperature
 from coembed.views import find_basis, training_views
 
@@ -47,21 +47,29 @@ def test_rows_and_pairs_are_the_same_scores(fitted, kind, lift):
     np.testing.assert_allclose(score(pairs, lift=lift), [rows[0, 0], rows[1, 3], rows[0, 100]], atol=2e-3)
 
 
-def test_companions_make_the_scores_better(demo, fitted):
-    rng = np.random.default_rng(0)
-    shown = fitted.network.attributes
-    hidden = sp.coo_array((demo.attributes != 0).astype(int) - (shown != 0).astype(int))
-    there = np.column_stack([hidden.row, hidden.col])[hidden.data > 0]
-    drawn = np.column_stack(
-        [rng.integers(demo.n_nodes, size=2000), rng.integers(demo.n_attributes, size=2000)]
-    )
-    absent = drawn[np.asarray(demo.attributes[drawn[:, 0], drawn[:, 1]]).ravel() == 0]
-    truth = np.repeat([1, 0], [len(there), len(absent)])
-    both = np.concatenate([there, absent])
-    alone = replace(fitted, companions={})
-    assert roc_auc_score(truth, fitted.score_attributes(both)) > roc_auc_score(
-        truth, alone.score_attributes(both)
-    )
+def test_companions_make_the_scores_better(demo):
+    split = split_attributes(demo, validation=0.05, test=0.1, seed=0)
+    held = Holdout(attributes=(split.validation, split.validation_negatives))
+    fitted = fit(split.visible(demo), small(epochs=8), preset="best", holdout=held)
+    truth = np.repeat([1, 0], [len(split.test), len(split.test_negatives)])
+    asked = np.concatenate([split.test, split.test_negatives])
+    alone = replace(fitted, companions={}).score_attributes(asked)
+    assert roc_auc_score(truth, fitted.score_attributes(asked)) > roc_auc_score(truth, alone)
+
+
+def test_what_was_kept_aside_is_known_all_the_same(demo, fitted):
+    assert (fitted.network.links != demo.links).nnz == 0
+    assert (fitted.network.attributes != demo.attributes).nnz == 0
+    node = int(np.argmax(np.diff(demo.attributes.indptr)))
+    owned = {demo.attribute_names[a] for a in demo.attributes[[node]].indices}
+    assert not owned & {match.name for match in fitted.complete_attributes(node, k=100)}
+
+
+def test_small_networks_keep_nothing_aside():
+    links = np.eye(6, k=1) + np.eye(6, k=-1)
+    result = fit(Network.build(links, np.eye(6)), small(), preset="best")
+    assert not [name for name in result.history if name.startswith("validation ")]
+    assert result.companions == {}
 
 
 def test_a_node_added_again_lands_near_the_original(demo, fitted):

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from coembed.network import UNKNOWN, Network
 from coembed.settings import preset_settings
 from coembed.training import Holdout, fit
+from coembed.training.holdout import hold_out
 
 ARRAYS = ("node_mean", "node_std", "probabilities", "label_shift", "attribute_mean", "attribute_std")
 
@@ -157,11 +158,16 @@ class TestHoldout:
 
     def test_shares_of_the_settings_are_taken_out_of_what_is_seen(self):
         network = small_network()
-        fitted = fit(network, settings_of(validation=0.2, validation_pairs=0.1))
-        seen = fitted.network
-        assert len(seen.labelled) == round(0.8 * len(network.labelled))
+        settings = settings_of(validation=0.2, validation_pairs=0.1)
+        seen, held = hold_out(network, settings)
+        assert len(held.nodes) == round(0.2 * len(network.labelled))
         assert seen.n_links == network.n_links - round(0.1 * network.n_links)
         assert seen.attributes.nnz == network.attributes.nnz - round(0.1 * network.attributes.nnz)
+        fitted = fit(network, settings)
+        assert len(fitted.network.labelled) == round(0.8 * len(network.labelled))
+        # learnt from or not, the pairs are known
+        assert fitted.network.n_links == network.n_links
+        assert fitted.network.attributes.nnz == network.attributes.nnz
         for figure in ("accuracy", "link AUC", "attribute AUC"):
             values = fitted.history[f"validation {figure}"]
             assert len(values) == len(fitted.history["validated_at"])

@@ -173,7 +173,6 @@ def _tell_next(out: Console, model: Path, picture: Path, seconds: float) -> None
     grid.add_row("  [bold]map[/]", f"{picture}  [dim]open it: every sense and every word on one plane[/]")
     out.print(grid)
     _heading(out, "Now you")
-    grid = Table.grid(padding=(0, 2))
     program = _program()
     steps: list[tuple[str, Any]] = [
         (f"{program} explore {model}", "look around in it, in the browser"),
@@ -183,9 +182,10 @@ def _tell_next(out: Console, model: Path, picture: Path, seconds: float) -> None
         (f"{program} predict {model} --unlabelled", "which class is each?"),
         (f"{program} train YOUR-NETWORK/ -o model", "edges.csv, attributes.csv, labels.csv"),
     ]
+    width = max(len(command) for command, _ in steps)
     for command, why in steps:
-        grid.add_row(f"  [green]{command}[/]", f"[dim]{why}[/]")
-    out.print(grid)
+        # never broken, so that it can be copied
+        out.print(f"  [green]{command:{width}}[/]  [dim]{why}[/]", soft_wrap=True)
     out.print()
 
 

@@ -113,6 +113,8 @@ def unread_beside(path: Path) -> list[str]:
 def _read_folder(folder: Path) -> Network:
     if is_mapped(folder):
         return open_mapped(folder)
+    if (folder / "model.json").is_file():
+        raise InputError(f"{folder} is a model, not a network; ask it, or give the network it was trained on")
     kinds = _files_by_kind(folder)
     planetoid = sorted({planetoid_name(p) or "" for p in kinds["planetoid"]})
     scan, tables, whole = kinds["scan"], kinds["tables"], kinds["whole"]

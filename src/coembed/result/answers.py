@@ -89,4 +89,6 @@ def kind_of(network: Network, item: Item, kind: ItemKind | None = None) -> ItemK
         raise InputError(
             f"{item!r} is a node and an attribute of {network.name}; say which with kind (--kind)"
         )
+    if not is_node and not is_attribute:
+        raise InputError(f"{network.name} has no node and no attribute {item!r}; check the spelling")
     return "attribute" if is_attribute else "node"

@@ -206,6 +206,8 @@ def _numbers(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 def _read_record(place: Path) -> dict[str, Any]:
     path = place / RECORD
+    if not place.exists():
+        raise InputError(f"{place} does not exist; give the folder that `coembed train -o` wrote")
     if not path.is_file():
         raise InputError(
             f"{place} is not a model: it has no {RECORD}; give the folder that `coembed train -o` wrote"

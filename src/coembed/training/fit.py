@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -100,7 +101,10 @@ def fit(
     if settings.companions and seen is not None and history.stopped != "interrupted":
         tell("weighing the companions")
         fitted = with_companions(fitted, held)
-    return fitted
+    if holdout is not None:
+        return fitted
+    # pairs that were kept aside here are known all the same: nobody should be told that they are missing
+    return replace(fitted, network=visible.with_matrices(network.links, network.attributes))
 
 
 def _trust(model: SVAE) -> str:

@@ -13,6 +13,7 @@ from coembed.model import SVAE
 from coembed.model.relation import Bias
 from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE
 from coembed.network import UNKNOWN, Network, split_attributes, split_labels, split_links
+from coembed.result.blend import FEWEST
 from coembed.settings import Settings
 
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -45,7 +46,8 @@ def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
             if 2 * matrix.nnz > possible:
                 continue  # there are hardly any absent pairs to tell the present ones from
             split = split_pairs(network, validation=settings.validation_pairs, test=0.0, seed=settings.seed)
-            if len(split.validation):
+            # a handful of pairs cannot weigh companions, and a small network cannot spare them
+            if len(split.validation) >= (FEWEST if settings.companions else 1):
                 held[name] = (split.validation, split.validation_negatives)
                 network = split.visible(network)
     return network, Holdout(nodes, held.get(LINKS), held.get(ATTRIBUTES))
