@@ -121,15 +121,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--rounds", type=int, default=1, help="repeat, to see whether the memory grows")
     given = parser.parse_args()
-    command = [
-        sys.executable,
-        "-c",
-        "from coembed.cli import main; main()",
-        "serve",
-        given.model,
-        "--port",
-        "0",
-    ]
+    command = [sys.executable, "-m", "coembed", "serve", given.model, "--port", "0"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         told = (re.search(r"http://\S+/", line) for line in server.stderr)

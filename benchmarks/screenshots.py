@@ -67,15 +67,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(SHOTS), choices=list(SHOTS))
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-c",
-        "from coembed.cli import main; main()",
-        "serve",
-        given.model,
-        "--port",
-        "0",
-    ]
+    command = [sys.executable, "-m", "coembed", "serve", given.model, "--port", "0"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         told = (re.search(r"http://\S+/", line) for line in server.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -35,6 +36,26 @@ def encode(pairs: np.ndarray, width: int) -> np.ndarray:
 def decode(codes: np.ndarray, width: int) -> np.ndarray:
     """Pairs back from their codes."""
     return np.column_stack(np.divmod(codes, max(width, 1))).astype(np.int64)
+
+
+def by_row(pairs: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The pairs in blocks of at most `most` different rows, for scores that are worked out a row at a time.
+
+    Yields the rows of a block, where its pairs stand among all, and which of the rows each of them has.
+
+    Examples
+    --------
+    >>> pairs = np.array([[7, 0], [2, 0], [7, 1]])
+    >>> [[each.tolist() for each in block] for block in by_row(pairs, 1)]
+    [[[2], [1], [0]], [[7], [0, 2], [0, 0]]]
+    """
+    order = np.argsort(pairs[:, 0], kind="stable")
+    rows, starts = np.unique(pairs[order, 0], return_index=True)
+    ends = np.append(starts[1:], len(pairs))
+    for first in range(0, len(rows), most):
+        block = rows[first : first + most]
+        at = order[starts[first] : ends[first + len(block) - 1]]
+        yield block, at, np.searchsorted(block, pairs[at, 0])
 
 
 def canonical(pairs: np.ndarray, kind: Kind) -> np.ndarray:

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
 from coembed.network.data import Network
+from coembed.network.pairs import by_row
 from coembed.network.rows import unit_rows
 from coembed.views.basis import averaging, rarity, scaled_rows
 from coembed.views.neighbours import Neighbours
@@ -45,14 +46,9 @@ class Vote(NamedTuple):
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         scores = np.empty(len(pairs), dtype=np.float32)
-        order = np.argsort(pairs[:, 0], kind="stable")
-        nodes, starts = np.unique(pairs[order, 0], return_index=True)
-        ends = np.append(starts[1:], len(pairs))
-        for first in range(0, len(nodes), ROWS):
-            block = nodes[first : first + ROWS]
-            part = order[starts[first] : ends[first + len(block) - 1]]
-            votes = sp.csr_array(self.weights[block] @ self.has)
-            scores[part] = votes[np.searchsorted(block, pairs[part, 0]), pairs[part, 1]]
+        for nodes, at, which in by_row(pairs, ROWS):
+            votes = sp.csr_array(self.weights[nodes] @ self.has)
+            scores[at] = votes[which, pairs[at, 1]]
         return scores
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coembed.network import Network
+from coembed.network.pairs import by_row
 from coembed.settings import Task
 
 Progress = Callable[[int, int, dict[str, float]], None]
@@ -83,13 +84,8 @@ class Answer:
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
         """Score of each pair (node, item), higher meaning likelier."""
         scores = np.empty(len(pairs))
-        order = np.argsort(pairs[:, 0], kind="stable")
-        nodes, starts = np.unique(pairs[order, 0], return_index=True)
-        ends = np.append(starts[1:], len(pairs))
-        for first in range(0, len(nodes), PAIR_ROWS):
-            block = nodes[first : first + PAIR_ROWS]
-            part = order[starts[first] : ends[first + len(block) - 1]]
-            scores[part] = self.row_scores(block)[np.searchsorted(block, pairs[part, 0]), pairs[part, 1]]
+        for nodes, at, which in by_row(pairs, PAIR_ROWS):
+            scores[at] = self.row_scores(nodes)[which, pairs[at, 1]]
         return scores
 
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
