@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -54,6 +55,7 @@ class LabelVariable:
         self.classes = torch.as_tensor(observed, device=device)[self.items]
         self.one_hot = torch.zeros(len(observed), n_classes, device=device, dtype=dtype)
         self.one_hot[self.items, self.classes] = 1
+        self.n_known = len(self.items)
         counts = self.one_hot.sum(dim=0)
         if prior == "frequency":
             # one imaginary item a class, so that a class without a label stays possible
@@ -61,16 +63,34 @@ class LabelVariable:
         else:
             self.log_prior = torch.full_like(counts, -np.log(n_classes))
 
+    def part(self, rows: slice) -> LabelVariable:
+        """The variable of some of the items; a mean is still one over all that are known."""
+        part = copy(self)
+        part.known, part.one_hot = self.known[rows], self.one_hot[rows]
+        part.items = part.known.nonzero().squeeze(1)
+        part.classes = part.one_hot[part.items].argmax(dim=1)
+        return part
+
+    def uniform(self, generator: torch.Generator) -> Tensor:
+        """Numbers between 0 and 1 for a sample of every item's label."""
+        like = self.one_hot
+        return torch.rand(like.shape, generator=generator, device=like.device, dtype=like.dtype)
+
     def probabilities(self, logits: Tensor) -> Tensor:
         """The observed one-hot where there is one, q(y | F) elsewhere."""
         return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
 
-    def choices(self, logits: Tensor, method: LabelMethod, tau: float, generator: torch.Generator) -> Choices:
-        """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes)."""
+    def choices(
+        self, logits: Tensor, method: LabelMethod, tau: float, random: torch.Generator | Tensor
+    ) -> Choices:
+        """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes).
+
+        `random` is what :meth:`uniform` gave, or the generator for it.
+        """
         if method == "exact":
             every_class = torch.eye(self.n_classes, device=logits.device, dtype=logits.dtype)
             return Choices(every_class.expand(len(logits), -1, -1), self.probabilities(logits))
-        uniform = torch.rand(logits.shape, generator=generator, device=logits.device, dtype=logits.dtype)
+        uniform = self.uniform(random) if isinstance(random, torch.Generator) else random
         gumbel = -(-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log()
         perturbed = logits.log_softmax(dim=-1) + gumbel
         if method == "hard":
@@ -90,4 +110,4 @@ class LabelVariable:
         """Mean over the labelled items of -log q(y | F)."""
         if not len(self.items):
             return logits.sum() * 0
-        return F.cross_entropy(logits[self.items], self.classes)
+        return F.cross_entropy(logits[self.items], self.classes, reduction="sum") / self.n_known

@@ -16,12 +16,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from coembed.errors import InputError
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
+from coembed.model.parts import read_whole, row_parts
 from coembed.model.relation import Bias, Codes, Relation, RelationTerm
+from coembed.model.views import ViewsInference
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,14 @@ class Inferred(NamedTuple):
     label_cost: Tensor
     classification: Tensor
     label_decoding: Tensor
+
+    @classmethod
+    def joined(cls, parts: Sequence[Inferred]) -> Inferred:
+        """Of parts of the items, those of all."""
+        codes, *costs = zip(*parts, strict=True)
+        values, weights = zip(*codes, strict=True)
+        joined = Codes(torch.cat(values), None if weights[0] is None else torch.cat(weights))
+        return cls(joined, *(torch.stack(cost).sum() for cost in costs))
 
 
 class SVAE(nn.Module):
@@ -238,28 +249,61 @@ class SVAE(nn.Module):
         return self.code(name, mean, labels), evidence.label_logits.softmax(dim=-1)
 
     def _infer(self, name: str, generator: torch.Generator) -> Inferred:
+        variable = self.labels.get(name)
+        uniform = None
+        if variable is not None and self.objective.labels != "exact":
+            uniform = variable.uniform(generator)
+        # one noise for all the choices of an item: they are alternatives, not further draws
+        like = next(self.parameters())
+        noise = torch.randn(
+            (self.types[name].n_items, 1, self.latent_size(name)),
+            generator=generator,
+            device=like.device,
+            dtype=like.dtype,
+        )
+        network = self.inference[name]
+        parts = row_parts(self.types[name].n_items)
+        if len(parts) == 1:
+            return self._infer_part(name, network(), variable, uniform, noise)
+        # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
+        # the hidden layers of a million nodes alone would take gigabytes.
+        read = network.reader() if isinstance(network, ViewsInference) else read_whole(network())
+        found = []
+        for place, rows in enumerate(parts):
+
+            def infer(
+                place: int = place, rows: slice = rows, read: Callable[[int], Evidence] = read
+            ) -> Inferred:
+                own = None if variable is None else variable.part(rows)
+                return self._infer_part(
+                    name, read(place), own, None if uniform is None else uniform[rows], noise[rows]
+                )
+
+            found.append(checkpoint(infer, use_reentrant=False))
+        return Inferred.joined(found)
+
+    def _infer_part(
+        self,
+        name: str,
+        evidence: Evidence,
+        variable: LabelVariable | None,
+        uniform: Tensor | None,
+        noise: Tensor,
+    ) -> Inferred:
+        """Of items that lie side by side: their codes, and their share of the costs."""
         goal = self.objective
-        evidence = self.evidence(name)
         logits = evidence.label_logits
         nothing = evidence.output.new_zeros(())
         chosen: Choices | None = None
         label_cost = classification = nothing
-        if logits is not None:
-            variable = self.labels[name]
-            chosen = variable.choices(logits, goal.labels, goal.tau, generator)
+        if logits is not None and variable is not None:
+            chosen = variable.choices(logits, goal.labels, goal.tau, noise if uniform is None else uniform)
             label_cost = variable.cost(logits, goal.entropy_weight).sum()
             classification = variable.classification_loss(logits)
         values = None if chosen is None else chosen.values
         gaussian = self.posterior(name, evidence, values)
         if values is None:
             gaussian = Gaussian(gaussian.mean[:, None], gaussian.log_std[:, None])
-        # one noise for all the choices of an item: they are alternatives, not further draws
-        noise = torch.randn(
-            (len(gaussian.mean), 1, gaussian.mean.shape[-1]),
-            generator=generator,
-            device=gaussian.mean.device,
-            dtype=gaussian.mean.dtype,
-        )
         weights = None if chosen is None else chosen.weights
         kl = gaussian.kl_to_standard_normal()
         kl = kl.sum() if weights is None else (kl * weights).sum()
@@ -281,7 +325,7 @@ class SVAE(nn.Module):
         costs = -(values * self.label_decoders[name](latent).log_softmax(dim=-1)).sum(dim=-1)
         if chosen.weights is not None:
             costs = costs * chosen.weights.detach()
-        return costs.sum() / len(latent)
+        return costs.sum() / self.types[name].n_items
 
     def _shares(self, relation: Relation) -> list[tuple[str, float]]:
         """Which types pay their KL and label cost for a relation, and how many times."""

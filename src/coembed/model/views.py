@@ -8,7 +8,7 @@ degree and number of attributes) enters linearly, so that the width of a Gaussia
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from coembed.kernels import SparseMatrix
 from coembed.model.inference import Evidence, dense_layer, glorot
+from coembed.model.parts import row_parts
 
 # Root mean square length of the rows of a view: with it tanh is neither linear nor saturated at the start.
 ROW_LENGTH = 4.0
@@ -40,13 +41,9 @@ class View(nn.Module):
     ) -> None:
         super().__init__()
         values = np.asarray(features.data if sp.issparse(features) else features)
-        length = float(np.sqrt((values.astype(np.float64) ** 2).sum() / max(features.shape[0], 1)))
+        length = np.sqrt(_square_sum(values) / max(features.shape[0], 1))
         self.scale = ROW_LENGTH / length if length else 1.0
-        self.matrix: SparseMatrix | Tensor
-        if sp.issparse(features):
-            self.matrix = SparseMatrix(sp.csr_array(features * self.scale), device=device, dtype=dtype)
-        else:
-            self.matrix = torch.as_tensor(features * self.scale, device=device, dtype=dtype)
+        self.matrices = [_matrix(features, rows, device, dtype) for rows in row_parts(features.shape[0])]
         self.weight = nn.Parameter(glorot(features.shape[1], hidden))
         self.bias = nn.Parameter(torch.zeros(hidden))
         # apart from the others, as they decay faster
@@ -54,17 +51,18 @@ class View(nn.Module):
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.columns = nn.Dropout(dropout)
 
-    def forward(self) -> tuple[Tensor, Tensor | None]:
-        """The hidden layers for the Gaussian and for the label."""
+    def first_layer(self) -> tuple[Tensor, Tensor]:
+        """Weights for the features as they are, without the columns that are left out this time; biases."""
         weight: Tensor = self.weight
         bias: Tensor = self.bias
         if self.label_weight is not None and self.label_bias is not None:
             weight = torch.cat([weight, self.label_weight], dim=1)
             bias = torch.cat([bias, self.label_bias])
-        kept = self.columns(weight.new_ones(len(weight), 1))
-        hidden = torch.tanh(self.matrix @ (weight * kept) + bias)
-        size = len(self.bias)
-        return hidden[:, :size], None if self.label_weight is None else hidden[:, size:]
+        return weight * (self.scale * self.columns(weight.new_ones(len(weight), 1))), bias
+
+    def hidden(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
+        """The hidden layers for the Gaussian and for the label, side by side, of a part of the rows."""
+        return torch.tanh(self.matrices[place] @ weight + bias)
 
 
 class ViewsInference(nn.Module):
@@ -91,6 +89,7 @@ class ViewsInference(nn.Module):
                 for name, view in views.items()
             }
         )
+        self.parts = row_parts(len(evidence))
         self.center = evidence.mean(axis=0)
         self.evidence = torch.as_tensor(evidence - self.center, device=device, dtype=dtype)
         self.by_evidence = nn.Parameter(torch.zeros(evidence.shape[1], 2 * latent))
@@ -100,19 +99,40 @@ class ViewsInference(nn.Module):
         self.label_dropout = nn.Dropout(dropout)
 
     def forward(self) -> Evidence:
-        hidden, label_hidden = zip(*(view() for view in self.views.values()), strict=True)
-        output = self.second(self.dropout(torch.cat(hidden, dim=1))) + self.evidence @ self.by_evidence
+        read = self.reader()
+        output, logits = zip(*(read(place) for place in range(len(self.parts))), strict=True)
+        return Evidence(_joined(output), None if self.label is None else _joined(logits))
+
+    def reader(self) -> Callable[[int], Evidence]:
+        """What works out a part of the rows; the same columns are left out in all of them."""
+        layers = [view.first_layer() for view in self._each()]
+        return lambda place: self._part(place, layers)
+
+    def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]]) -> Evidence:
+        both = [view.hidden(place, *layer) for view, layer in zip(self._each(), layers, strict=True)]
+        size = both[0].shape[1] // (1 if self.label is None else 2)
+        hidden = torch.cat([each[:, :size] for each in both], dim=1)
+        by_evidence = self.evidence[self.parts[place]] @ self.by_evidence
+        output = self.second(self.dropout(hidden)) + by_evidence
         if self.label is None:
             return Evidence(output, None)
-        return Evidence(output, self.label(self.label_dropout(torch.cat(label_hidden, dim=1))))
+        label_hidden = torch.cat([each[:, size:] for each in both], dim=1)
+        return Evidence(output, self.label(self.label_dropout(label_hidden)))
+
+    def _each(self) -> list[View]:
+        return [view for view in self.views.values() if isinstance(view, View)]
 
     def label_shares(self) -> dict[str, float]:
         """How much each view has to say in the label logits: its share of their variance."""
         if self.label is None:
             return {}
-        hidden = [view()[1] for view in self.views.values()]
-        weights = self.label.weight.chunk(len(hidden), dim=1)
-        said = [_deviations(values @ weight.T) for values, weight in zip(hidden, weights, strict=True)]
+        weights = self.label.weight.chunk(len(self.views), dim=1)
+        said = []
+        for view, weight in zip(self._each(), weights, strict=True):
+            layer, size = view.first_layer(), len(view.bias)
+            hidden = (view.hidden(place, *layer) for place in range(len(self.parts)))
+            parts = [both[:, size:] @ weight.T for both in hidden]
+            said.append(_deviations(_joined(parts)))
         total = torch.stack(said).sum(dim=0)
         whole = float((total**2).sum()) or 1.0
         return {
@@ -124,3 +144,24 @@ def _deviations(logits: Tensor) -> Tensor:
     """Without what decides nothing: a class's constant over nodes, a node's constant over classes."""
     centred = logits - logits.mean(dim=0)
     return centred - centred.mean(dim=1, keepdim=True)
+
+
+def _matrix(
+    features: sp.csr_array | np.ndarray, rows: slice, device: torch.device | str, dtype: torch.dtype
+) -> SparseMatrix | Tensor:
+    if sp.issparse(features):
+        whole = rows == slice(0, features.shape[0])
+        return SparseMatrix(features if whole else features[rows], device=device, dtype=dtype)
+    return torch.as_tensor(features[rows], device=device, dtype=dtype)
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(list(parts))
+
+
+def _square_sum(values: np.ndarray) -> float:
+    """In float64, without a copy of that size."""
+    step = 1 << 16
+    return float(
+        sum(np.square(values[at : at + step], dtype=np.float64).sum() for at in range(0, len(values), step))
+    )

@@ -1,0 +1,59 @@
+"""Parts of the rows, each forgotten and worked out again, give the loss and the gradients of the whole."""
+
+import pytest
+import torch
+
+from coembed.model import parts, scan
+from coembed.network import demo_network
+from coembed.settings import preset_settings
+
+
+def loss_and_gradients(**changes):
+    settings = preset_settings(precision="float64", input_dropout=0.3, **changes)
+    torch.manual_seed(0)
+    model = scan(demo_network(), settings)
+    torch.manual_seed(1)
+    loss = model(torch.Generator().manual_seed(2))
+    loss.total.backward()
+    found = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+    with torch.no_grad():
+        found["codes"] = model.eval().mean_codes("node")[0]
+    return {"loss": loss.total.detach(), **loss.parts, **found}
+
+
+@pytest.mark.parametrize("changes", [{}, {"encoder": "graph"}, {"labels": "exact"}])
+def test_parts_of_the_rows_are_the_whole(changes, monkeypatch):
+    # units left out of hidden layers are drawn part by part, others than at once
+    changes = {"rank": 16, "dropout": 0.0, "encoder_dropout": 0.0, **changes}
+    whole = loss_and_gradients(**changes)
+    monkeypatch.setattr(parts, "WHOLE", 100)
+    monkeypatch.setattr(parts, "PART", 64)
+    assert len(parts.row_parts(demo_network().n_nodes)) > 20
+    by_parts = loss_and_gradients(**changes)
+    assert whole.keys() == by_parts.keys()
+    for name, expected in whole.items():
+        torch.testing.assert_close(by_parts[name], expected, rtol=1e-9, atol=1e-12, msg=name)
+
+
+def test_what_is_worked_out_again_leaves_the_same_units_out(monkeypatch):
+    monkeypatch.setattr(parts, "WHOLE", 100)
+    monkeypatch.setattr(parts, "PART", 64)
+    settings = preset_settings(precision="float64", rank=8, dropout=0.5, encoder_dropout=0.5)
+    torch.manual_seed(0)
+    model = scan(demo_network(), settings)
+    weight = model.inference["node"].second.weight
+    direction = torch.randn(weight.shape, dtype=weight.dtype, generator=torch.Generator().manual_seed(3))
+
+    def loss(step):
+        with torch.no_grad():
+            weight.add_(direction, alpha=step)
+        torch.manual_seed(1)
+        total = model(torch.Generator().manual_seed(2)).total
+        with torch.no_grad():
+            weight.sub_(direction, alpha=step)
+        return total
+
+    slope = (loss(1e-6) - loss(-1e-6)).detach() / 2e-6
+    model.zero_grad()
+    loss(0.0).backward()
+    torch.testing.assert_close((weight.grad * direction).sum(), slope, rtol=1e-6, atol=1e-9)
