@@ -182,3 +182,18 @@ def test_a_report_works_without_any_server(explorer, tmp_path):
         strange = [url for url in visitor.asked if not url.startswith((target.as_uri(), "data:", "blob:"))]
         assert strange == []
         browser.close()
+
+
+def test_a_server_multiplies_matrices_on_one_thread():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from coembed.serve.server import one_thread_each
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        with one_thread_each():
+            assert threads() == {1}
+        assert threads() == before

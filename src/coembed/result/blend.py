@@ -19,6 +19,9 @@ RIDGE = 10.0
 FEWEST = 20
 """Pairs that are there, below which nothing is weighed."""
 
+CELLS = 8192
+"""Cells whose hidden units are held at a time: they stay in the processor's cache."""
+
 
 class Blend(NamedTuple):
     """The weights of a combination."""
@@ -31,15 +34,16 @@ class Blend(NamedTuple):
     second_bias: np.ndarray
 
     def logits_of(self, features: Sequence[np.ndarray]) -> np.ndarray:
-        """The same of features one by one, each of any shape, without putting them side by side."""
+        """The same of features one by one, all of one shape, some thousand cells at a time."""
         weights = self.first / self.std[:, None]
-        total = 0.0
-        for unit, (bias, weight) in enumerate(zip(self.first_bias, self.second, strict=True)):
-            inner = bias - self.mean @ weights[:, unit]
-            for feature, share in zip(features, weights[:, unit], strict=True):
-                inner = inner + share * feature
-            total = total + weight * np.tanh(inner)
-        return np.asarray(total + self.second_bias[0])
+        offset = (self.first_bias - self.mean @ weights)[:, None]
+        flat = [np.ravel(feature) for feature in features]
+        found = np.empty(flat[0].shape, dtype=np.result_type(*flat, weights))
+        for start in range(0, len(found), CELLS):
+            part = slice(start, start + CELLS)
+            hidden = np.tanh(weights.T @ np.stack([feature[part] for feature in flat]) + offset)
+            found[part] = self.second @ hidden + self.second_bias[0]
+        return found.reshape(np.shape(features[0]))
 
     def logits(self, features: np.ndarray) -> np.ndarray:
         """Of features (..., F), the score that ranks and whose sigmoid is a probability."""

@@ -19,6 +19,7 @@ from coembed.result.scores import (
     aligned_moments,
     crossed_moments,
     expected_probability,
+    lengths,
     logits,
 )
 
@@ -119,6 +120,11 @@ class Fitted:
     def attributes(self) -> Codes:
         """The codes of the attributes."""
         return Codes(self.attribute_mean, self.attribute_std)
+
+    @cached_property
+    def lengths(self) -> dict[ItemKind, np.ndarray]:
+        """Lengths of the codes' means, by which cosines are divided; 1 where it is zero."""
+        return {"node": lengths(self.nodes.mean)[:, 0], "attribute": lengths(self.attribute_mean)[:, 0]}
 
     @property
     def node_code(self) -> np.ndarray:

@@ -175,7 +175,7 @@ def principal_plane(rows: np.ndarray) -> np.ndarray:
 def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray, sharpness: float) -> np.ndarray:
     """Mean place of the nearest items, weighted by exp(sharpness * nearness)."""
     count = min(_NEIGHBOURS, nearness.shape[1])
-    near = np.argpartition(-nearness, count - 1, axis=1)[:, :count]
+    near = np.argpartition(nearness, -count, axis=1)[:, -count:]
     values = np.take_along_axis(nearness, near, axis=1)
     weights = np.exp(sharpness * (values - values.max(axis=1, keepdims=True)))
     weights /= weights.sum(axis=1, keepdims=True)

@@ -17,21 +17,38 @@ from coembed.result.scores import aligned_moments, cosine_std, cosines, probabil
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted, Kind
 
+_NOTHING = np.empty(0, dtype=np.int64)
+
 
 def best_pairs(fitted: Fitted, node: Item, relation: Kind, k: int, known: bool) -> list[Match]:
     """The best scores of a node in a relation; pairs that the network already holds only if `known`."""
     row = position(fitted.network, node, "node")
     scores = fitted.score_rows(np.array([row]), relation)[0]
     held = _row_of(fitted, relation, row)
-    out = [] if known else [held]
+    without = _NOTHING if known else held
     if relation == "links":
-        out.append(np.array([row]))
-    best = top(scores, k, np.concatenate(out) if out else np.empty(0, dtype=np.int64))
-    moments = aligned_moments(fitted.nodes.take(np.full(len(best), row)), fitted.others(relation).take(best))
+        without = np.append(without, row)
+    here = item_codes(fitted, "node", np.array([row]))
+    return best_of(fitted, relation, here, fitted.bias(relation)[0][row], scores, k, held, without)
+
+
+def best_of(
+    fitted: Fitted,
+    relation: Kind,
+    here: Codes,
+    bias: float,
+    scores: np.ndarray,
+    k: int,
+    held: np.ndarray,
+    without: np.ndarray,
+) -> list[Match]:
+    """The best of the scores of the one code `here`, but for `without`; `held` are known."""
+    best = top(scores, k, without)
+    moments = aligned_moments(_repeated(here, len(best)), fitted.others(relation).take(best))
     if fitted.gaussian(relation):
         std = fitted.units.get(relation, 1.0) * np.sqrt(moments.variance)
     else:
-        std = probability_std(moments)
+        std = probability_std(moments.moved(bias + fitted.bias(relation)[1][best]))
     kind: ItemKind = "node" if relation == "links" else "attribute"
     return _matches(fitted, kind, best, scores[best], std, held)
 
@@ -40,18 +57,25 @@ def nearest(fitted: Fitted, item: Item, kind: ItemKind, other_kind: ItemKind, k:
     """The items of `other_kind` whose codes point most nearly the same way (cosine)."""
     row = position(fitted.network, item, kind)
     here = item_codes(fitted, kind, np.array([row]))
-    without = np.array([row] if kind == other_kind else [], dtype=np.int64)
-    if item_count(fitted, other_kind) > index.EXACT_ITEMS:
-        places = np.setdiff1d(shortlist(fitted, other_kind, unit_rows(here.mean)[0], k + 1), without)
-        scores = cosines(here, item_codes(fitted, other_kind, places))[0]
-        chosen = top(scores, k, np.empty(0, dtype=np.int64))
+    without = np.array([row]) if kind == other_kind else _NOTHING
+    return pointing_alike(fitted, here, other_kind, k, without, _held(fitted, kind, other_kind, row))
+
+
+def pointing_alike(
+    fitted: Fitted, here: Codes, kind: ItemKind, k: int, without: np.ndarray, held: np.ndarray
+) -> list[Match]:
+    """The items of a kind that point as the one code `here`, but for `without`; `held` are known."""
+    if item_count(fitted, kind) > index.EXACT_ITEMS:
+        places = np.setdiff1d(shortlist(fitted, kind, unit_rows(here.mean)[0], k + 1), without)
+        scores = cosines(here, item_codes(fitted, kind, places))[0]
+        chosen = top(scores, k, _NOTHING)
         best, scores = places[chosen], scores[chosen]
     else:
-        scores = cosines(here, _codes(fitted, other_kind))[0]
+        scores = (unit_rows(here.mean) @ _codes(fitted, kind).mean.T)[0] / fitted.lengths[kind]
         best = top(scores, k, without)
         scores = scores[best]
-    std = cosine_std(item_codes(fitted, kind, np.full(len(best), row)), item_codes(fitted, other_kind, best))
-    return _matches(fitted, other_kind, best, scores, std, _held(fitted, kind, other_kind, row))
+    std = cosine_std(_repeated(here, len(best)), item_codes(fitted, kind, best))
+    return _matches(fitted, kind, best, scores, std, held)
 
 
 def same_kind(fitted: Fitted, item: Item, kind: ItemKind | None, k: int) -> list[Match]:
@@ -78,6 +102,10 @@ def top(scores: np.ndarray, k: int, without: np.ndarray) -> np.ndarray:
         border = np.partition(scores[candidates], len(candidates) - k)[len(candidates) - k]
         candidates = candidates[scores[candidates] >= border]
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def _repeated(here: Codes, count: int) -> Codes:
+    return here.take(np.zeros(count, dtype=np.int64))
 
 
 def _codes(fitted: Fitted, kind: ItemKind) -> Codes:

@@ -1,7 +1,7 @@
 """Why an answer is as it is: the node is placed anew without one link or one attribute at a time.
 
 What the score loses when a neighbour or an attribute is left out is what it contributed. All the variants of
-a node are placed in one go, by :meth:`coembed.result.Fitted.embed`.
+a node are placed in one go.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from coembed.network.data import Network
 from coembed.result.answers import Item, ItemKind, position
+from coembed.result.newcomers import place_newcomers
 
 if TYPE_CHECKING:
     from coembed.result.fitted import Fitted
@@ -57,75 +58,57 @@ class Why:
 
 def why_attributes(fitted: Fitted, node: Item, targets: Sequence[Item], k: int = 4) -> list[Why]:
     """For each attribute: the links and attributes of the node that speak most for it."""
-    row = position(fitted.network, node, "node")
-    columns = np.array([position(fitted.network, each, "attribute") for each in targets], dtype=np.int64)
-    variants = _Variants(fitted, row, columns)
-    pairs = np.column_stack(
-        [
-            np.repeat(np.arange(variants.count), len(columns)) + variants.first,
-            np.tile(np.searchsorted(variants.attributes, columns), variants.count),
-        ]
-    )
-    scores = variants.result.score_attributes(pairs).reshape(variants.count, len(columns))
-    owned = _owners(fitted.network, variants.neighbours, columns)
-    names = fitted.network.attribute_names
-    return [
-        variants.why(str(names[column]), scores[:, t], owned[:, t], k) for t, column in enumerate(columns)
-    ]
+    return Variants(fitted, node).attributes(targets, k)
 
 
 def why_label(fitted: Fitted, node: Item, k: int = 4) -> Why:
     """The links and attributes of the node that speak most for its likeliest class."""
-    row = position(fitted.network, node, "node")
-    label = int(fitted.predict_proba()[row].argmax())
-    variants = _Variants(fitted, row, np.empty(0, dtype=np.int64))
-    scores = variants.result.probabilities[variants.first :, label]
-    nobody = np.zeros(len(variants.neighbours), dtype=bool)
-    return variants.why(str(fitted.network.class_names[label]), scores, nobody, k)
+    fitted.predict_proba()
+    return Variants(fitted, node).label(k)
 
 
-class _Variants:
+class Variants:
     """The node as it is, without one link each, and without one attribute each, as new nodes of a model."""
 
-    def __init__(self, fitted: Fitted, row: int, columns: np.ndarray) -> None:
-        network = fitted.network
-        self.network = network
-        self.neighbours, weights = _row(network.links, row)
-        owned, values = _row(network.attributes, row)
-        self.without_links = _nearest(fitted, row, self.neighbours, "links")
-        self.without_attributes = _nearest(fitted, row, owned, "attributes")
-        self.attributes = np.union1d(owned, columns)
-        self.first = len(self.neighbours) + 1
-        self.count = 1 + len(self.without_links) + len(self.without_attributes)
-
-        links = np.tile(np.append(weights, np.float32(0)), (self.count, 1))
-        tried = np.searchsorted(self.neighbours, self.without_links)
-        links[1 + np.arange(len(tried)), tried] = 0
-        attributes = np.zeros((self.count, len(self.attributes)), dtype=np.float32)
-        attributes[:, np.searchsorted(self.attributes, owned)] = values
-        tried = np.searchsorted(self.attributes, self.without_attributes)
-        attributes[1 + len(self.without_links) + np.arange(len(tried)), tried] = 0
-        self.result = fitted.embed(self._small_network(links, attributes, row)).result
-
-    def _small_network(self, links: np.ndarray, attributes: np.ndarray, row: int) -> Network:
-        """The neighbours and the node itself, which may have none; then the variants, labelled as it is."""
-        network, known = self.network, np.append(self.neighbours, row)
-        block = sp.csr_array(links)
-        empty = sp.csr_array((self.first, len(self.attributes)), dtype=np.float32)
-        labels = np.append(network.labels[known], np.full(self.count, network.labels[row]))
-        # no name of a file can be like this one: names hold no null character
-        made_up = [f"\0{i}" for i in range(self.count)]
-        return Network(
-            links=sp.block_array([[None, block.T], [block, None]], format="csr").astype(np.float32),
-            attributes=sp.vstack([empty, sp.csr_array(attributes)], format="csr"),
-            labels=labels,
-            node_names=np.append(network.node_names[known], np.array(made_up, dtype=object)),
-            attribute_names=network.attribute_names[self.attributes],
-            class_names=network.class_names,
-            name=network.name,
+    def __init__(self, fitted: Fitted, node: Item) -> None:
+        self.fitted, self.network = fitted, fitted.network
+        self.row = position(self.network, node, "node")
+        self.neighbours, weights = _row(self.network.links, self.row)
+        owned, values = _row(self.network.attributes, self.row)
+        self.without_links = _nearest(fitted, self.row, self.neighbours, "links")
+        self.without_attributes = _nearest(fitted, self.row, owned, "attributes")
+        links, attributes = len(self.without_links), len(self.without_attributes)
+        count = 1 + links + attributes
+        linked = np.ones((count, len(weights)), dtype=bool)
+        linked[1 + np.arange(links), np.searchsorted(self.neighbours, self.without_links)] = False
+        kept = np.ones((count, len(values)), dtype=bool)
+        kept[1 + links + np.arange(attributes), np.searchsorted(owned, self.without_attributes)] = False
+        self.placed = place_newcomers(
+            fitted,
+            _copies(self.neighbours, weights, linked, self.network.n_nodes),
+            _copies(owned, values, kept, self.network.n_attributes),
+            int(self.network.labels[self.row]),
         )
 
-    def why(self, target: str, scores: np.ndarray, owned: np.ndarray, k: int) -> Why:
+    def attributes(self, targets: Sequence[Item], k: int = 4) -> list[Why]:
+        """What speaks for each of some attributes."""
+        network = self.network
+        columns = np.array([position(network, each, "attribute") for each in targets], dtype=np.int64)
+        scores = self.placed.score_attributes(columns)
+        owned = _owners(network, self.neighbours, columns)
+        names = network.attribute_names
+        return [
+            self._why(str(names[column]), scores[:, t], owned[:, t], k) for t, column in enumerate(columns)
+        ]
+
+    def label(self, k: int = 4) -> Why:
+        """What speaks for the likeliest class."""
+        label = int(self.fitted.predict_proba()[self.row].argmax())
+        nobody = np.zeros(len(self.neighbours), dtype=bool)
+        name = str(self.network.class_names[label])
+        return self._why(name, self.placed.probabilities[:, label], nobody, k)
+
+    def _why(self, target: str, scores: np.ndarray, owned: np.ndarray, k: int) -> Why:
         network = self.network
         lost = scores[0] - scores[1:]
         links = len(self.without_links)
@@ -147,6 +130,13 @@ def _row(matrix: sp.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:
     part = slice(matrix.indptr[row], matrix.indptr[row + 1])
     order = np.argsort(matrix.indices[part])
     return matrix.indices[part][order].astype(np.int64), matrix.data[part][order]
+
+
+def _copies(columns: np.ndarray, values: np.ndarray, kept: np.ndarray, width: int) -> sp.csr_array:
+    """A row of a matrix as often as `kept` has rows, each time with the entries that it marks."""
+    ends = np.append(0, np.cumsum(kept.sum(axis=1)))
+    which = np.nonzero(kept)[1]
+    return sp.csr_array((values[which], columns[which], ends), shape=(len(kept), width))
 
 
 def _nearest(fitted: Fitted, row: int, items: np.ndarray, relation: str) -> np.ndarray:

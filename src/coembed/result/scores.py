@@ -91,8 +91,8 @@ def cosine_std(left: Codes, right: Codes) -> np.ndarray:
     """
     left_unit, right_unit = unit_rows(left.mean), unit_rows(right.mean)
     cosine = np.einsum("nc,nc->n", left_unit, right_unit)[:, None]
-    by_left = (right_unit - cosine * left_unit) / _lengths(left.mean)
-    by_right = (left_unit - cosine * right_unit) / _lengths(right.mean)
+    by_left = (right_unit - cosine * left_unit) / lengths(left.mean)
+    by_right = (left_unit - cosine * right_unit) / lengths(right.mean)
     variance = (by_left**2 * left.std**2 + by_right**2 * right.std**2).sum(axis=1)
     # a cosine lies in [-1, 1]: no spread is wider than that of a fair coin between the ends
     return np.minimum(np.sqrt(variance), 1.0)
@@ -107,9 +107,10 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    return rows / _lengths(rows)
+    return rows / lengths(rows)
 
 
-def _lengths(rows: np.ndarray) -> np.ndarray:
-    lengths: np.ndarray = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(lengths > 0, lengths, 1)
+def lengths(rows: np.ndarray) -> np.ndarray:
+    """Length of every row as a column; 1 for zero rows, so that it can be divided by."""
+    found: np.ndarray = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.where(found > 0, found, 1)

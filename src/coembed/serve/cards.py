@@ -8,7 +8,7 @@ import numpy as np
 
 from coembed.network.data import UNKNOWN
 from coembed.result.answers import ItemKind, Match
-from coembed.result.reasons import Why, why_attributes, why_label
+from coembed.result.reasons import Variants, Why
 from coembed.serve.explorer import Explorer
 
 _WORDS = ((0.95, "nearly certain"), (0.8, "fairly sure"), (0.5, "leaning"), (0.0, "unsure"))
@@ -100,8 +100,9 @@ def why(explorer: Explorer, name: str, attributes: list[str], k: int) -> dict[st
     """What speaks for the predicted class and for the given attributes of a node."""
     row = explorer.at(name, "node")
     columns = [explorer.at(each, "attribute") for each in attributes]
-    label = why_label(explorer.fitted, row, k) if explorer.network.n_classes else None
-    found = why_attributes(explorer.fitted, row, columns, k) if columns else []
+    variants = Variants(explorer.fitted, row)
+    label = variants.label(k) if explorer.network.n_classes else None
+    found = variants.attributes(columns, k) if columns else []
     return {
         "id": name,
         "label": None if label is None else _why(label),

@@ -58,6 +58,10 @@ class Explorer:
         """Compute what the first question would wait for."""
         for name in ("classes", "node_blur", "attribute_blur", "sureness", "owned_by"):
             getattr(self, name)
+        row = np.zeros(min(1, self.network.n_nodes), dtype=np.int64)
+        self.fitted.score_rows(row, "links")
+        self.fitted.score_rows(row, "attributes")
+        _ = self.fitted.lengths
         if self.can_embed:
             _ = self.fitted.trained
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.data import UNKNOWN, Network
-from coembed.result.fitted import Fitted
+from coembed.result.newcomers import Newcomers, place_newcomers
 from coembed.serve.cards import class_probabilities, in_words, match_dict
 from coembed.serve.explorer import Explorer, UnknownItem
 
@@ -23,12 +22,9 @@ class Newcomer(NamedTuple):
 
 def welcome(explorer: Explorer, newcomers: list[Newcomer], k: int) -> list[dict[str, Any]]:
     """Where each falls, its likely class, what else it should have, who is like it."""
-    grown = _grown(explorer, newcomers)
-    placed = explorer.fitted.embed(grown).result
-    first = explorer.network.n_nodes
-    codes = placed.nodes.take(np.arange(first, first + len(newcomers)))
-    places = explorer.plane.place(codes, "node")
-    covariances = explorer.plane.spreads(codes, "node", places)
+    placed = _placed(explorer, newcomers)
+    places = explorer.plane.place(placed.codes, "node")
+    covariances = explorer.plane.spreads(placed.codes, "node", places)
     return [
         {
             "id": newcomer.name,
@@ -39,57 +35,40 @@ def welcome(explorer: Explorer, newcomers: list[Newcomer], k: int) -> list[dict[
                 "y": float(places[i, 1]),
                 "covariance": [[float(value) for value in row] for row in covariances[i]],
             },
-            **_answers(explorer, placed, first + i, k),
+            **_answers(explorer, placed, i, k),
         }
         for i, newcomer in enumerate(newcomers)
     ]
 
 
-def _answers(explorer: Explorer, placed: Fitted, row: int, k: int) -> dict[str, Any]:
-    classes, attributes = placed.network.n_classes, placed.network.n_attributes
+def _answers(explorer: Explorer, placed: Newcomers, row: int, k: int) -> dict[str, Any]:
+    classes, attributes = explorer.network.n_classes, explorer.network.n_attributes
     probabilities = class_probabilities(explorer, placed.probabilities[row]) if classes else []
-    # other newcomers are nobody's answer: they are not on the map
-    limit = k + placed.network.n_nodes - explorer.network.n_nodes
-    known = set(placed.network.node_names[explorer.network.n_nodes :])
-    similar, links = placed.similar(row, limit, "node"), placed.suggest_links(row, limit)
+    matches = {
+        "suggested_attributes": placed.complete_attributes(row, k) if attributes else [],
+        "suggested_links": placed.suggest_links(row, k),
+        "similar": placed.similar(row, k),
+        "profile": placed.profile(row, k) if attributes else [],
+    }
     return {
         "probabilities": probabilities,
         "words": in_words(probabilities[0]["probability"]) if classes else None,
-        "suggested_attributes": [match_dict(m) for m in placed.complete_attributes(row, k)]
-        if attributes
-        else [],
-        "suggested_links": [match_dict(m) for m in links if m.name not in known][:k],
-        "similar": [match_dict(m) for m in similar if m.name not in known][:k],
-        "profile": [match_dict(m) for m in placed.profile(row, k)] if attributes else [],
+        **{name: [match_dict(match) for match in found] for name, found in matches.items()},
     }
 
 
-def _grown(explorer: Explorer, newcomers: list[Newcomer]) -> Network:
-    """The network with the new nodes behind the old ones; what it does not know is left out."""
+def _placed(explorer: Explorer, newcomers: list[Newcomer]) -> Newcomers:
+    """The new nodes by what they touch; what the model does not know is left out."""
     network, at = explorer.network, explorer.positions
-    rows = {
-        "links": _rows(newcomers, at["node"], network.n_nodes, "links"),
-        "attributes": _rows(newcomers, at["attribute"], network.n_attributes, "attributes"),
-    }
-    for newcomer, links, attributes in zip(
-        newcomers, np.diff(rows["links"].indptr), np.diff(rows["attributes"].indptr), strict=True
-    ):
-        if not links and not attributes:
+    links = _rows(newcomers, at["node"], network.n_nodes, "links")
+    attributes = _rows(newcomers, at["attribute"], network.n_attributes, "attributes")
+    touched = np.diff(links.indptr) + np.diff(attributes.indptr)
+    for newcomer, count in zip(newcomers, touched, strict=True):
+        if not count:
             raise UnknownItem(
                 f"{newcomer.name[:80]!r} has no attribute and no link that the model knows; give at least one"
             )
-    size, blank = len(newcomers), sp.csr_array((len(newcomers), len(newcomers)), dtype=np.float32)
-    # a name of an old node would be taken for that node
-    names = np.array([f"\0{i}" for i in range(size)], dtype=object)
-    return Network(
-        links=sp.block_array([[network.links, rows["links"].T], [rows["links"], blank]], format="csr"),
-        attributes=sp.vstack([network.attributes, rows["attributes"]], format="csr"),
-        labels=np.append(network.labels, np.full(size, UNKNOWN)),
-        node_names=np.append(explorer.names("node"), names),
-        attribute_names=explorer.names("attribute"),
-        class_names=network.class_names,
-        name=network.name,
-    )
+    return place_newcomers(explorer.fitted, links, attributes)
 
 
 def _rows(newcomers: list[Newcomer], at: dict[str, int], width: int, what: str) -> sp.csr_array:

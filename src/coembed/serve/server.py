@@ -6,8 +6,9 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coembed.errors import InputError
 from coembed.serve.app import make_app
@@ -59,8 +60,20 @@ def serve(
         timer = Timer(0.6, webbrowser.open, [address])
         timer.daemon = True
         timer.start()
-    with bound:
+    with bound, one_thread_each():
         server.run(sockets=[bound])
+
+
+def one_thread_each() -> AbstractContextManager[Any]:
+    """Products of matrices on one thread: many small questions at once would fight for the processors.
+
+    With as many threads a product as there are processors an answer took twice the processor time, and at
+    times seconds.
+    """
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, "blas")
+    return limits
 
 
 def make_server(app: FastAPI) -> Server:

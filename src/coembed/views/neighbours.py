@@ -76,10 +76,16 @@ def nearest_fellows(rows: sp.csr_array, coordinates: np.ndarray, k: int) -> Neig
     return found
 
 
-def nearest_rows(rows: sp.csr_array, known: sp.csr_array | None = None, k: int = 10) -> Neighbours:
+def nearest_rows(
+    rows: sp.csr_array,
+    known: sp.csr_array | None = None,
+    k: int = 10,
+    columns: sp.csr_array | None = None,
+) -> Neighbours:
     """The `k` rows of `known` nearest to each row, exactly; by default its fellows, without itself.
 
-    Rows must have length one (or zero: such a row is near to nothing).
+    Rows must have length one (or zero: such a row is near to nothing). `columns` is `known` transposed, if
+    that is at hand: a question about one row then touches only what the row has.
 
     Examples
     --------
@@ -94,8 +100,9 @@ def nearest_rows(rows: sp.csr_array, known: sp.csr_array | None = None, k: int =
     found = Neighbours(np.zeros((rows.shape[0], k), np.int32), np.zeros((rows.shape[0], k), np.float32))
     if not k:
         return found
-    dense = known.nnz > DENSE * n_known * max(known.shape[1], 1)
-    columns = known.toarray().T if dense else known.T.tocsr()
+    dense = columns is None and known.nnz > DENSE * n_known * max(known.shape[1], 1)
+    if columns is None:
+        columns = known.toarray().T if dense else known.T.tocsr()
     step = max(1, CELLS // n_known)
     for start in range(0, rows.shape[0], step):
         part = rows[start : start + step]

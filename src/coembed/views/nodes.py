@@ -12,6 +12,7 @@ their views.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,9 @@ from coembed.views.neighbours import Neighbours, nearest_fellows, nearest_rows
 
 VOTERS = 50
 """Nodes alike that are kept, to vote for attributes and links; a view averages over fewer."""
+
+FEW = 100
+"""New nodes for which the words of the training nodes are kept transposed, to answer the next ones sooner."""
 
 GROUPS: dict[str, str] = {
     "own attributes": "words own",
@@ -52,6 +56,11 @@ class NodeViews:
     @property
     def all(self) -> dict[str, sp.csr_array | np.ndarray]:
         return {**self.sparse, **self.dense}
+
+    @cached_property
+    def word_owners(self) -> sp.csr_array:
+        """The words the other way round, one row an attribute."""
+        return self.sparse["words"].T.tocsr()
 
 
 def training_views(
@@ -96,7 +105,8 @@ def new_views(
     closed = averaging(sp.csr_array(weights))
     to_known, to_new = closed[:, : known.shape[1]], closed[:, known.shape[1] :]
     words = training.sparse.get("words", own[:0])
-    alike = nearest_rows(own, words, max(VOTERS, neighbours))
+    columns = training.word_owners if known.shape[0] <= FEW and "words" in training.sparse else None
+    alike = nearest_rows(own, words, max(VOTERS, neighbours), columns)
     similar = averaging(alike.graph(known.shape[1], neighbours))
     seen = training.dense
     dense = {"own": coordinates}
