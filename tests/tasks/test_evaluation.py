@@ -15,7 +15,7 @@ from coembed.tasks import Answer, Method, Problem, evaluate, scan
 from coembed.tasks.scan import settings_of
 
 SMALL = ["epochs=3", "dim=8", "hidden=16"]
-CLASSES = {"accuracy", "macro_f1", "micro_f1", "ece"}
+CLASSES = {"accuracy", "macro_f1", "micro_f1", "ece", "error_auroc"}
 SVM = {"svm_accuracy", "svm_macro_f1", "svm_micro_f1"}
 PAIRS = {"auc", "ap", "auc_matched", "ap_matched", "mrr", "recall_at_10", "ndcg_at_10"}
 

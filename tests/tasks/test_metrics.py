@@ -11,6 +11,7 @@ from coembed.tasks.metrics import (
     auc,
     average_precision,
     classification_metrics,
+    error_detection,
     expected_calibration_error,
     f1,
 )
@@ -76,4 +77,12 @@ def test_calibration_error_agrees_with_a_plain_loop() -> None:
 
 def test_all_classification_figures_have_their_names() -> None:
     figures = classification_metrics(np.array([0, 1]), np.eye(2))
-    assert figures == {"accuracy": 1.0, "macro_f1": 1.0, "micro_f1": 1.0, "ece": 0.0}
+    assert figures == {"accuracy": 1.0, "macro_f1": 1.0, "micro_f1": 1.0, "ece": 0.0, "error_auroc": 0.5}
+
+
+def test_errors_are_detected_if_the_wrong_answers_are_the_doubtful_ones() -> None:
+    truth = np.array([0, 0, 0, 0])
+    sure_and_right, doubtful_and_wrong = [0.9, 0.1], [0.45, 0.55]
+    known = np.array([sure_and_right, doubtful_and_wrong, sure_and_right, doubtful_and_wrong])
+    assert error_detection(truth, known) == 1.0
+    assert error_detection(truth, known[:, ::-1]) == 0.0

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from coembed.cli import data, demo, evaluate, explore, files, query, synthesize, train
+from coembed.cli import data, demo, evaluate, explore, files, query, reproduce, synthesize, train
 from coembed.version import __version__
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ START, SHOW, ASK, FILES = "Start here", "See a model", "Ask a model", "Files"
 app.command(rich_help_panel=START)(demo.demo)
 app.command(rich_help_panel=START)(train.train)
 app.command(rich_help_panel=START)(evaluate.evaluate)
+app.command(rich_help_panel=START)(reproduce.reproduce)
 for question in (query.predict, query.complete, query.links, query.profile, query.similar):
     app.command(rich_help_panel=ASK)(question)
 app.command("map", rich_help_panel=ASK)(files.draw)

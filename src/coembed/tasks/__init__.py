@@ -1,12 +1,13 @@
 """Tasks: what can be asked of a method, how its answers are judged, and the evaluation around both."""
 
-from coembed.tasks.evaluation import evaluate
+from coembed.tasks.evaluation import Outcome, evaluate, run_trial
 from coembed.tasks.problem import Answer, Method, Pairs, Problem
 from coembed.tasks.trial import Splits, Trial, draw_splits, published_trial, strict_trial
 
 __all__ = [
     "Answer",
     "Method",
+    "Outcome",
     "Pairs",
     "Problem",
     "Splits",
@@ -14,5 +15,6 @@ __all__ = [
     "draw_splits",
     "evaluate",
     "published_trial",
+    "run_trial",
     "strict_trial",
 ]

@@ -7,16 +7,16 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from coembed.errors import InputError
 from coembed.network import Network
 from coembed.settings import Task
-from coembed.tasks.problem import Method, Progress
+from coembed.tasks.problem import Answer, Method, Progress
 from coembed.tasks.scoring import score_published, score_strict
-from coembed.tasks.trial import Inputs, Part, draw_splits, published_trial, strict_trial
+from coembed.tasks.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
 
 Protocol = Literal["strict", "published"]
 
@@ -74,29 +74,30 @@ def evaluate(
     >>> from coembed.network import demo_network
     >>> report = evaluate(demo_network(), "classification", "majority", seeds=2)
     >>> report["seeds"], sorted(report["metrics"])
-    ([0, 1], ['accuracy', 'ece', 'macro_f1', 'micro_f1'])
+    ([0, 1], ['accuracy', 'ece', 'error_auroc', 'macro_f1', 'micro_f1'])
     >>> 0.4 < report["metrics"]["accuracy"]["mean"] < 0.5
     True
     """
     _check(task, protocol, inputs, part, seeds, first_seed)
     chosen = _method(method, task)
-    if protocol == "published":
-        changes = (*PUBLISHED_CHANGES, *changes)
     numbers = range(first_seed, first_seed + seeds)
-    figures, seconds = [], []
-    for seed in numbers:
-        if protocol == "published":
-            trial = published_trial(network, task, labels, seed)
-        else:
-            trial = strict_trial(network, draw_splits(network, task, labels, seed), inputs, part)
-        problem = replace(
-            trial.problem, preset=preset, changes=tuple(changes), progress=_with_seed(progress, seed)
+    outcomes = [
+        run_trial(
+            network,
+            task,
+            chosen,
+            seed,
+            preset=preset,
+            labels=labels,
+            protocol=protocol,
+            inputs=inputs,
+            changes=changes,
+            progress=_with_seed(progress, seed),
+            part=part,
         )
-        start = time.perf_counter()
-        answer = chosen.fit(problem)
-        seconds.append(time.perf_counter() - start)
-        score = score_published if protocol == "published" else score_strict
-        figures.append(score(network, trial, answer))
+        for seed in numbers
+    ]
+    figures = [outcome.figures for outcome in outcomes]
     return {
         "task": task,
         "method": chosen.name,
@@ -104,9 +105,57 @@ def evaluate(
         "protocol": protocol,
         "seeds": list(numbers),
         "metrics": {name: _summary([each[name] for each in figures]) for name in figures[0]},
-        "seconds": {"fit": [round(s, 3) for s in seconds]},
+        "seconds": {"fit": [round(outcome.seconds, 3) for outcome in outcomes]},
         "peak_rss_mb": round(peak_rss_mb(), 1),
     }
+
+
+class Outcome(NamedTuple):
+    """One trial, gone through: what was asked, what was learnt, how good it was, how long the fit took."""
+
+    trial: Trial
+    answer: Answer
+    figures: dict[str, float]
+    seconds: float
+    cpu_seconds: float
+
+
+def run_trial(
+    network: Network,
+    task: Task,
+    method: str | Method,
+    seed: int,
+    *,
+    preset: str = "best",
+    labels: float = 0.1,
+    protocol: Protocol = "strict",
+    inputs: Inputs = "full",
+    changes: Sequence[str] = (),
+    progress: Progress | None = None,
+    part: Part = "test",
+) -> Outcome:
+    """One seed of :func:`evaluate`, with all that it leaves.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> outcome = run_trial(demo_network(), "links", "degree", seed=3)
+    >>> outcome.trial.problem.seed, outcome.figures["auc"] > 0.5
+    (3, True)
+    """
+    _check(task, protocol, inputs, part, 1, seed)
+    chosen = _method(method, task)
+    if protocol == "published":
+        changes = (*PUBLISHED_CHANGES, *changes)
+        trial = published_trial(network, task, labels, seed)
+    else:
+        trial = strict_trial(network, draw_splits(network, task, labels, seed), inputs, part)
+    problem = replace(trial.problem, preset=preset, changes=tuple(changes), progress=progress)
+    start, cpu_start = time.perf_counter(), time.process_time()
+    answer = chosen.fit(problem)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    score = score_published if protocol == "published" else score_strict
+    return Outcome(trial, answer, score(network, trial, answer), seconds, cpu_seconds)
 
 
 def peak_rss_mb() -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.special import entr
 from scipy.stats import rankdata
 
 ECE_BINS = 15
@@ -50,12 +53,54 @@ def expected_calibration_error(truth: np.ndarray, probabilities: np.ndarray, bin
     >>> expected_calibration_error(np.array([0, 0, 0, 1]), probabilities)
     0.0
     """
+    bins_of = reliability(truth, probabilities, bins)
+    return float(np.sum(bins_of.counts * np.abs(bins_of.right - bins_of.confidence)) / len(truth))
+
+
+class Reliability(NamedTuple):
+    """Answers by how sure they were: how many, their mean confidence, how often right; 0 in an empty bin."""
+
+    counts: np.ndarray
+    confidence: np.ndarray
+    right: np.ndarray
+
+
+def reliability(truth: np.ndarray, probabilities: np.ndarray, bins: int = ECE_BINS) -> Reliability:
+    """Confidence in the likeliest class beside its being right, over bins of confidence of equal width.
+
+    Examples
+    --------
+    >>> reliability(np.array([0, 0, 0, 1]), np.tile([0.75, 0.25], (4, 1)), bins=2).right.tolist()
+    [0.0, 0.75]
+    """
     confidence = probabilities.max(axis=1).astype(np.float64)
     right = probabilities.argmax(axis=1) == truth
     # bins are open below and closed above, so that a confidence of 1 is in the last one
     where = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
-    gap = np.bincount(where, weights=right - confidence, minlength=bins)
-    return float(np.abs(gap).sum() / len(truth))
+    counts = np.bincount(where, minlength=bins)
+    share = np.maximum(counts, 1)
+    return Reliability(
+        counts,
+        np.bincount(where, weights=confidence, minlength=bins) / share,
+        np.bincount(where, weights=right, minlength=bins) / share,
+    )
+
+
+def error_detection(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Chance that a wrong answer has a higher entropy than a right one: does the method know its errors?
+
+    One half where all answers are right or all wrong: there is nothing to tell apart.
+
+    Examples
+    --------
+    >>> error_detection(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))
+    1.0
+    """
+    entropy = entr(probabilities.astype(np.float64)).sum(axis=1)
+    right = probabilities.argmax(axis=1) == truth
+    if right.all() or not right.any():
+        return 0.5
+    return auc(entropy[~right], entropy[right])
 
 
 def auc(positive: np.ndarray, negative: np.ndarray) -> float:
@@ -89,7 +134,7 @@ def average_precision(positive: np.ndarray, negative: np.ndarray) -> float:
 
 
 def classification_metrics(truth: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
-    """Accuracy, both F1 and calibration error of class probabilities, one row a node."""
+    """Accuracy, both F1, calibration error and error detection of class probabilities, one row a node."""
     predicted = probabilities.argmax(axis=1)
     macro, micro = f1(truth, predicted)
     return {
@@ -97,4 +142,5 @@ def classification_metrics(truth: np.ndarray, probabilities: np.ndarray) -> dict
         "macro_f1": macro,
         "micro_f1": micro,
         "ece": expected_calibration_error(truth, probabilities),
+        "error_auroc": error_detection(truth, probabilities),
     }

@@ -1,0 +1,106 @@
+"""The command that runs the paper's experiments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from coembed.cli.options import Changes, Quiet
+from coembed.console import say
+from coembed.errors import InputError
+
+
+def reproduce(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPERIMENT...",
+            help="`table1` (classes), `table2` (attributes), `links`, or `all`.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for records and report.", show_default=False),
+    ],
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data", metavar="DIR", envvar="COEMBED_DATA", help="Folder with pubmed.npz, flickr.npz ..."
+        ),
+    ] = Path("."),
+    methods: Annotated[
+        str, typer.Option("--methods", metavar="A,B", help="Only these rows or methods.", show_default=False)
+    ] = "",
+    networks: Annotated[
+        str, typer.Option("--networks", metavar="X,Y", help="Only these networks.", show_default=False)
+    ] = "",
+    seeds: Annotated[
+        str,
+        typer.Option(
+            "--seeds", metavar="0-2", help="These seeds instead of the report's own.", show_default=False
+        ),
+    ] = "",
+    protocol: Annotated[
+        str, typer.Option("--protocol", help="`strict`, or `published`: the way of SCAN's public code.")
+    ] = "strict",
+    changes: Changes = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Cells at a time.")] = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's experiments, cell by cell; what is there already is not run again.
+
+    Stop it at any time, and go on with the same command. A cell that fails is written down with its error and
+    tried again the next time.
+
+    **Examples**
+
+    `coembed reproduce table1 --data networks -o results --jobs 2`
+
+    `coembed reproduce all --data networks -o results --methods scan-best,gcn --networks cora --seeds 0-2`
+    """
+    from coembed.cli.grid import GridProgress
+    from coembed.reproduce.grid import Where, run_grid
+    from coembed.reproduce.networks import chosen_networks
+    from coembed.reproduce.plan import PLANS, Choice, parse_seeds, plan
+    from coembed.reproduce.store import Store
+
+    if protocol not in ("strict", "published"):
+        raise InputError(f"there is no protocol {protocol!r}; known: strict, published")
+    for name in experiments:
+        if name not in (*PLANS, "all"):
+            raise InputError(f"there is no experiment {name!r}; known: {', '.join([*PLANS, 'all'])}")
+    wanted = list(PLANS) if "all" in experiments else experiments
+    choice = Choice(
+        chosen_networks(data, _names(networks)),
+        methods=_names(methods),
+        seeds=parse_seeds(seeds) if seeds else None,
+        protocol=protocol,  # type: ignore[arg-type]
+        changes=tuple(changes or ()),
+    )
+    cells = plan(wanted, choice)
+    if not cells:
+        raise InputError("nothing is left to run; name other methods or networks")
+    with GridProgress(quiet) as progress:
+        tally = run_grid(
+            cells,
+            Store(out),
+            data.resolve(),
+            Where(jobs),
+            thrifty=choice.seeds is None,
+            tell=progress,
+            epochs=progress.epoch,
+        )
+    if not quiet:
+        skipped = f", {tally.skipped} left out (a slow method has fewer seeds)" if tally.skipped else ""
+        say(f"{tally.done} cells done, {tally.kept} were there{skipped}; records in {out / 'cells'}", "green")
+    for error in tally.errors:
+        say(f"failed: {error}", "red")
+    if tally.failed:
+        raise typer.Exit(1)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,88 @@
+"""What a fit tells beside its metrics: its curves, its calibration, and what its variance means."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.network import Network
+from coembed.reproduce.cell import Cell, Record
+from coembed.result import Fitted
+from coembed.tasks.evaluation import Outcome
+from coembed.tasks.metrics import reliability
+
+CURVE_POINTS = 60
+LEVELS = 10
+"""Groups of nodes by evidence, from the least to the most."""
+
+
+def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
+    """Reliability of class probabilities; curves and variances of our own model."""
+    found: Record = {}
+    if cell.task == "classification":
+        probabilities, nodes = outcome.answer.probabilities(), outcome.trial.nodes
+        if probabilities is not None:
+            bins = reliability(network.labels[nodes], probabilities[nodes])
+            found["reliability"] = {
+                "counts": bins.counts.tolist(),
+                "confidence": rounded(bins.confidence),
+                "right": rounded(bins.right),
+            }
+    fitted = getattr(outcome.answer, "fitted", None)
+    if isinstance(fitted, Fitted):
+        found["variance"] = variance_and_evidence(fitted)
+        if cell.seed == 0:
+            found["curves"] = training_curves(fitted)
+    return found
+
+
+def training_curves(fitted: Fitted) -> Record:
+    """Every figure of the training, thinned to a few dozen epochs."""
+    lists = {
+        name: np.asarray(values, dtype=np.float64)
+        for name, values in fitted.history.items()
+        if isinstance(values, list) and values and all(isinstance(value, float) for value in values)
+    }
+    epochs = len(lists.get("loss", ()))
+    curves: Record = {}
+    for name, values in lists.items():
+        at = np.unique(np.linspace(0, len(values) - 1, min(CURVE_POINTS, len(values))).round().astype(int))
+        # validation figures are made every few epochs only: they are spread over the same length
+        curves[name] = {"epoch": ((at + 1) * epochs // len(values)).tolist(), "value": rounded(values[at])}
+    return curves
+
+
+def variance_and_evidence(fitted: Fitted) -> Record:
+    """Is a node that little is known of more uncertain? Mean variance beside degree and counts."""
+    seen = fitted.network
+    variance = (fitted.node_std.astype(np.float64) ** 2).mean(axis=1)
+    owners = np.bincount(seen.attributes.indices, minlength=seen.n_attributes)
+    attribute_variance = (fitted.attribute_std.astype(np.float64) ** 2).mean(axis=1)
+    return {
+        "degree": _relation(row_counts(seen.links), variance),
+        "attribute_count": _relation(row_counts(seen.attributes), variance),
+        "owners": _relation(owners, attribute_variance),
+    }
+
+
+def row_counts(matrix: sp.csr_array) -> np.ndarray:
+    return np.diff(matrix.indptr)
+
+
+def _relation(evidence: np.ndarray, variance: np.ndarray) -> Record:
+    """Rank correlation, and the mean of both in groups of equal size by evidence."""
+    from scipy.stats import spearmanr
+
+    if len(evidence) < 2 or np.ptp(evidence) == 0 or np.ptp(variance) == 0:
+        return {"spearman": None, "evidence": [], "variance": []}
+    groups = np.array_split(np.argsort(evidence, kind="stable"), min(LEVELS, len(evidence)))
+    return {
+        "spearman": round(float(spearmanr(evidence, variance).statistic), 4),
+        "evidence": rounded(np.array([evidence[group].mean() for group in groups])),
+        "variance": rounded(np.array([variance[group].mean() for group in groups])),
+    }
+
+
+def rounded(values: np.ndarray, digits: int = 5) -> list[float]:
+    """Numbers for a small file: that many significant digits."""
+    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64)]

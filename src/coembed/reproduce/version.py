@@ -1,0 +1,29 @@
+"""Which code made a number."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from coembed.version import __version__
+
+
+@cache
+def code_version() -> str:
+    """The version of the package; of a checkout also the commit, and whether its code has been changed."""
+    here = Path(__file__).resolve().parents[1]
+    try:
+        _git(
+            here, "ls-files", "--error-unmatch", "version.py"
+        )  # fails in an environment inside another project
+        commit = _git(here, "rev-parse", "--short=10", "HEAD")
+        changed = "+changed" if _git(here, "status", "--porcelain", "--untracked-files=no", "--", ".") else ""
+    except (OSError, subprocess.SubprocessError):
+        return __version__
+    return f"{__version__} {commit}{changed}"
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
+    return done.stdout.strip()
