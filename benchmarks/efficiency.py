@@ -77,6 +77,7 @@ def measure(variant: str, path: str | None, epochs: int) -> dict[str, Any]:
     import torch
     from dense_oracle import DenseNetwork, dense_loss, relaxed_labels
 
+    from coembed.kernels import Noise
     from coembed.model import scan
     from coembed.network import demo_network, read
     from coembed.settings import preset_settings
@@ -96,13 +97,16 @@ def measure(variant: str, path: str | None, epochs: int) -> dict[str, Any]:
         noise_shapes = {name: (t.n_items, model.latent_size(name)) for name, t in model.types.items()}
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 
+    steps = [0]
+
     def epoch() -> float:
         if variant == "dense":
             noise = {name: torch.randn(shape, generator=generator) for name, shape in noise_shapes.items()}
             uniform = torch.rand((network.n_nodes, network.n_classes), generator=generator)
             loss = dense_loss(model, settings, whole, noise, relaxed_labels(uniform, settings.tau))
         else:
-            loss = model(generator).total
+            steps[0] += 1
+            loss = model(Noise(0, steps[0])).total
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()

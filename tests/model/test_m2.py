@@ -10,6 +10,7 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 
+from coembed.kernels import Noise
 from coembed.model import SVAE, DenseInference, EntityType, Features, Objective
 from coembed.training import train
 
@@ -90,7 +91,7 @@ def test_weight_zero_leaves_the_discriminator_alone():
         features=Features(images, weight=0.0),
     )
     model = SVAE([digit], [], dim=2)
-    loss = model(torch.Generator().manual_seed(0))
+    loss = model(Noise(0))
     assert float(loss.total.detach()) == pytest.approx(float(loss.parts["classification"]))
     loss.total.backward()
     assert model.inference["digit"].second.weight.grad.abs().sum() == 0

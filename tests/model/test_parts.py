@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from coembed.kernels import SparseMatrix
+from coembed.kernels import Noise, SparseMatrix
 from coembed.model import DenseInference, Gaussian, GraphInference, Inputs, LabelVariable
 from coembed.model.inference import Propagation
 
@@ -79,15 +79,15 @@ class TestLabelVariable:
         ]
 
     def test_exact_choices_are_all_classes_with_their_probabilities(self):
-        values, weights = self.label().choices(self.logits, "exact", 0.2, torch.Generator())
+        values, weights = self.label().choices(self.logits, "exact", 0.2, Noise(0))
         assert values.shape == (3, 2, 2)
         assert (values == torch.eye(2)).all()
         assert torch.allclose(weights, self.label().probabilities(self.logits))
 
     def test_hard_samples_are_one_hot_and_as_frequent_as_probable(self):
-        generator = torch.Generator().manual_seed(0)
+        noise = Noise(0)
         drawn = torch.stack(
-            [self.label().choices(self.logits, "hard", 0.2, generator).values[:, 0] for _ in range(4000)]
+            [self.label().choices(self.logits, "hard", 0.2, noise.at(s)).values[:, 0] for s in range(4000)]
         )
         assert set(drawn.unique().tolist()) == {0.0, 1.0}
         assert (drawn.sum(dim=-1) == 1).all()
@@ -100,12 +100,8 @@ class TestLabelVariable:
             return [
                 float(
                     (
-                        self.label()
-                        .choices(self.logits, "gumbel", tau, torch.Generator().manual_seed(s))
-                        .values
-                        - self.label()
-                        .choices(self.logits, "hard", tau, torch.Generator().manual_seed(s))
-                        .values
+                        self.label().choices(self.logits, "gumbel", tau, Noise(s)).values
+                        - self.label().choices(self.logits, "hard", tau, Noise(s)).values
                     )
                     .abs()
                     .max()
@@ -119,12 +115,12 @@ class TestLabelVariable:
 
     def test_relaxed_samples_have_a_gradient_hard_ones_have_none(self):
         logits = self.logits.clone().requires_grad_()
-        relaxed = self.label().choices(logits, "gumbel", 0.5, torch.Generator().manual_seed(0)).values
+        relaxed = self.label().choices(logits, "gumbel", 0.5, Noise(0)).values
         assert relaxed.requires_grad
         relaxed[:, :, 0].sum().backward()
         assert logits.grad[:2].abs().sum() > 0
         assert logits.grad[2].abs().sum() == 0
-        assert not self.label().choices(logits, "hard", 0.5, torch.Generator()).values.requires_grad
+        assert not self.label().choices(logits, "hard", 0.5, Noise(0)).values.requires_grad
 
 
 def links(n=6, seed=0, weights=False):
@@ -194,10 +190,9 @@ class TestInference:
     @pytest.mark.parametrize("kind", ["dense", "graph"])
     def test_dropout_is_for_the_label_in_training_only(self, kind):
         network = inference(kind, links(), dropout=0.5)
-        one, other = network(), network()
+        one, other = network(Noise(0)), network(Noise(1))
         assert torch.equal(one.output, other.output)
         assert not torch.equal(one.label_logits, other.label_logits)
-        network.eval()
         assert torch.equal(network().label_logits, network().label_logits)
 
     def test_without_classes_there_are_no_logits(self):

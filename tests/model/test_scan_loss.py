@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from coembed.kernels import Noise, Rows
 from coembed.model import scan
 from coembed.network import Network
 from coembed.settings import Settings
@@ -30,14 +31,13 @@ def settings_of(**changes):
 
 
 def noises(model, seed):
-    """The draws that the model will make from a generator of this seed, labels first, then z."""
-    generator = torch.Generator().manual_seed(seed)
-    n_nodes, n_classes = model.labels["node"].one_hot.shape
-    uniform = torch.rand((n_nodes, n_classes), generator=generator, dtype=torch.float64)
-    node = torch.randn((n_nodes, 1, model.latent_size("node")), generator=generator, dtype=torch.float64)
-    n_attributes = model.types["attribute"].n_items
-    attribute = torch.randn((n_attributes, 1, model.code_size), generator=generator, dtype=torch.float64)
-    return uniform, {"node": node[:, 0], "attribute": attribute[:, 0]}
+    """The draws that the model will make with this seed, of labels and of z."""
+    like = model.labels["node"].one_hot
+    uniform = Noise(seed).of("node").uniform("label", Rows.all(len(like)), like.shape[1], like)
+    return uniform, {
+        name: Noise(seed).of(name).normal("z", Rows.all(kind.n_items), model.latent_size(name), like)
+        for name, kind in model.types.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_loss_and_gradient_equal_the_dense_ones(changes):
     torch.manual_seed(1)
     model = scan(network, settings)
     uniform, noise = noises(model, seed=3)
-    ours = model(torch.Generator().manual_seed(3)).total
+    ours = model(Noise(3)).total
     dense = dense_loss(
         model, settings, DenseNetwork.of(network, settings), noise, relaxed_labels(uniform, settings.tau)
     )
@@ -68,7 +68,7 @@ def test_loss_and_gradient_equal_the_dense_ones(changes):
 
 def test_gradient_of_the_whole_loss_by_finite_differences():
     model = scan(small_network(n_nodes=6, n_attributes=4), settings_of(dim=2, hidden=3))
-    model(torch.Generator().manual_seed(0)).total.backward()
+    model(Noise(0)).total.backward()
     rng = np.random.default_rng(0)
     for parameter in model.parameters():
         flat = parameter.data.view(-1)
@@ -77,7 +77,7 @@ def test_gradient_of_the_whole_loss_by_finite_differences():
         ends = []
         for sign in (1, -1):
             flat[where] = original + sign * step
-            ends.append(float(model(torch.Generator().manual_seed(0)).total.detach()))
+            ends.append(float(model(Noise(0)).total.detach()))
         flat[where] = original
         numeric = (ends[0] - ends[1]) / (2 * step)
         assert numeric == pytest.approx(float(parameter.grad.view(-1)[where]), rel=1e-4, abs=1e-8)
@@ -94,7 +94,7 @@ def test_sampled_loss_has_the_exact_one_as_its_mean():
     differences = []
     for seed in range(2000):
         # the block is drawn last, so both models decode the same samples
-        ours, whole = (m(torch.Generator().manual_seed(seed)).total for m in (sampled, exact))
+        ours, whole = (m(Noise(seed)).total for m in (sampled, exact))
         differences.append(float(ours - whole))
     assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
 
@@ -145,7 +145,7 @@ class TestFiveCases:
         return self.mean * self.attribute_mean[0] + self.attribute_mean[1 + label]
 
     def check(self, model, expected_links, expected_attributes, known):
-        parts = model(torch.Generator().manual_seed(0)).parts
+        parts = model(Noise(0)).parts
         assert float(parts["links"]) == pytest.approx(0.5 * expected_links, abs=1e-3)
         assert float(parts["attributes"]) == pytest.approx(0.5 * expected_attributes, abs=1e-3)
         nodes, attribute = 2 * self.kl([self.mean]), self.kl(self.attribute_mean)
@@ -187,18 +187,17 @@ class TestFiveCases:
 
     def test_absent_link(self):
         model = self.model([0, 1], link=False)
-        assert "links" not in model(torch.Generator()).parts  # nothing observed, nothing to explain
+        assert "links" not in model(Noise(0)).parts  # nothing observed, nothing to explain
 
     def test_hard_samples_average_to_the_exact_expectation_and_relaxed_ones_approach_it(self):
         exact = self.model([0, -1])
-        wanted = exact(torch.Generator().manual_seed(0)).parts
+        wanted = exact(Noise(0)).parts
 
         def draws(**changes):
             model = self.model([0, -1])
             model.objective = type(model.objective)(**(vars(model.objective) | changes))
-            generator = torch.Generator().manual_seed(1)
             with torch.no_grad():
-                found = [model(generator).parts for _ in range(2000)]
+                found = [model(Noise(1, step)).parts for step in range(2000)]
             rows = [[float(parts[n]) for n in ("links", "attributes")] for parts in found]
             return np.mean(rows, axis=0), np.std(rows, axis=0) / np.sqrt(2000)
 

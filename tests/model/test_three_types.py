@@ -84,8 +84,8 @@ class ThroughTheLabel(nn.Module):
         self.inner = DenseInference(matrices, hidden, latent, n_classes)
         self.common = nn.Parameter(torch.zeros(2 * latent))
 
-    def forward(self):
-        evidence = self.inner()
+    def forward(self, noise=None):
+        evidence = self.inner(noise)
         return Evidence(self.common.expand_as(evidence.output), evidence.label_logits)
 
 

@@ -28,13 +28,12 @@ def random_block(n_rows: int, n_columns: int, size: int, same: bool, generator: 
     With `same`, rows and columns are the same items, and the two draws are disjoint: every ordered pair
     i != j is as likely as any other and the diagonal never occurs.
     """
-    device = generator.device
     if same:
         size = min(size, n_rows // 2)
-        drawn = torch.randperm(n_rows, generator=generator, device=device)
+        drawn = torch.randperm(n_rows, generator=generator)
         return Block(drawn[:size], drawn[size : 2 * size], n_rows * (n_rows - 1) / size**2)
-    rows = torch.randperm(n_rows, generator=generator, device=device)[:size]
-    columns = torch.randperm(n_columns, generator=generator, device=device)[:size]
+    rows = torch.randperm(n_rows, generator=generator)[:size]
+    columns = torch.randperm(n_columns, generator=generator)[:size]
     return Block(rows, columns, n_rows * n_columns / (len(rows) * len(columns)))
 
 

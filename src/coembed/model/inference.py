@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import SparseMatrix
+from coembed.kernels import Noise, Rows, SparseMatrix, dropped
 
 
 class Evidence(NamedTuple):
@@ -54,7 +54,10 @@ class Inputs(nn.Module):
 
 
 class DenseInference(nn.Module):
-    """Two dense layers with tanh; a second pair of layers for the label, if there is one."""
+    """Two dense layers with tanh; a second pair of layers for the label, if there is one.
+
+    Only with noise, in training, are hidden units left out.
+    """
 
     def __init__(
         self,
@@ -67,16 +70,17 @@ class DenseInference(nn.Module):
         encoder_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(encoder_dropout)
+        self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, 2 * latent)
         self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
-    def forward(self) -> Evidence:
+    def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
-        output = self.second(self.dropout(torch.tanh(first + self.bias)))
-        return Evidence(output, self.label(for_label[0]) if self.label else None)
+        rows = Rows.all(len(first))
+        hidden = dropped(torch.tanh(first + self.bias), self.encoder_dropout, noise, "hidden", rows)
+        return Evidence(self.second(hidden), self.label(for_label[0], noise) if self.label else None)
 
 
 class GraphInference(nn.Module):
@@ -94,17 +98,18 @@ class GraphInference(nn.Module):
         encoder_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(encoder_dropout)
+        self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.graph = graph
         self.second = nn.Parameter(glorot(hidden, 2 * latent))
         self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
-    def forward(self) -> Evidence:
+    def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
-        hidden = self.dropout(torch.tanh(self.graph(first)))
+        rows = Rows.all(len(first))
+        hidden = dropped(torch.tanh(self.graph(first)), self.encoder_dropout, noise, "hidden", rows)
         output = self.graph(hidden @ self.second)
-        return Evidence(output, self.label(for_label[0]) if self.label else None)
+        return Evidence(output, self.label(for_label[0], noise) if self.label else None)
 
 
 class LabelHead(nn.Module):
@@ -112,12 +117,15 @@ class LabelHead(nn.Module):
 
     def __init__(self, hidden: int, n_classes: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, n_classes)
 
-    def forward(self, first: Tensor) -> Tensor:
-        logits: Tensor = self.second(self.dropout(torch.tanh(first + self.bias)))
+    def forward(self, first: Tensor, noise: Noise | None = None) -> Tensor:
+        hidden = torch.tanh(first + self.bias)
+        logits: Tensor = self.second(
+            dropped(hidden, self.dropout, noise, "label hidden", Rows.all(len(hidden)))
+        )
         return logits
 
 

@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from coembed.kernels import Noise, Rows
+
 LabelMethod = Literal["gumbel", "hard", "exact"]
 
 
@@ -71,26 +73,21 @@ class LabelVariable:
         part.classes = part.one_hot[part.items].argmax(dim=1)
         return part
 
-    def uniform(self, generator: torch.Generator) -> Tensor:
-        """Numbers between 0 and 1 for a sample of every item's label."""
-        like = self.one_hot
-        return torch.rand(like.shape, generator=generator, device=like.device, dtype=like.dtype)
-
     def probabilities(self, logits: Tensor) -> Tensor:
         """The observed one-hot where there is one, q(y | F) elsewhere."""
         return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
 
     def choices(
-        self, logits: Tensor, method: LabelMethod, tau: float, random: torch.Generator | Tensor
+        self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise, rows: Rows | None = None
     ) -> Choices:
         """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes).
 
-        `random` is what :meth:`uniform` gave, or the generator for it.
+        `rows` says which of all rows these are, if they are not all.
         """
         if method == "exact":
             every_class = torch.eye(self.n_classes, device=logits.device, dtype=logits.dtype)
             return Choices(every_class.expand(len(logits), -1, -1), self.probabilities(logits))
-        uniform = self.uniform(random) if isinstance(random, torch.Generator) else random
+        uniform = noise.uniform("label", rows or Rows.all(len(logits)), self.n_classes, logits)
         gumbel = -(-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log()
         perturbed = logits.log_softmax(dim=-1) + gumbel
         if method == "hard":

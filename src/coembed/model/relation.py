@@ -13,7 +13,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coembed.errors import InputError
-from coembed.kernels import ObservedPairs, random_block, softplus_sum, softplus_sum_symmetric, square_sum
+from coembed.kernels import (
+    Noise,
+    ObservedPairs,
+    random_block,
+    softplus_sum,
+    softplus_sum_symmetric,
+    square_sum,
+)
 
 Cost = Callable[[Tensor], Tensor]
 
@@ -125,7 +132,7 @@ class RelationTerm(nn.Module):
             spread = max(self.squares / max(self.n_pairs, 1), SMALLEST_VARIANCE) ** 0.5
             self.log_gain = nn.Parameter(torch.tensor(np.log(spread), dtype=dtype))
 
-    def forward(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
+    def forward(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
         """-log p(R | codes) / #pairs, in expectation over the choices of labels."""
         if self.n_pairs == 0:
             return left.values.sum() * 0
@@ -134,17 +141,15 @@ class RelationTerm(nn.Module):
             left, right = left.beside(self.source_bias(), 0), right.beside(self.target_bias(), 1)
         if self.log_gain is not None:
             return self._gaussian(left, right, self.log_gain.exp())
-        return self._bernoulli(left, right, generator)
+        return self._bernoulli(left, right, noise)
 
-    def _bernoulli(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
+    def _bernoulli(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
         # sum over the ones of w softplus(-s) - softplus(s), with softplus(s) = s + softplus(-s)
         def cost(logits: Tensor) -> Tensor:
             return (self.positive_weight - 1) * F.softplus(-logits) - logits
 
         ones = self.times * self._over_observed(left, right, cost)
-        zeros = (
-            self._sampled_softplus(left, right, generator) if self.sampled else self._softplus(left, right)
-        )
+        zeros = self._sampled_softplus(left, right, noise) if self.sampled else self._softplus(left, right)
         return self.norm * (zeros + ones) / self.n_pairs
 
     def _gaussian(self, left: Codes, right: Codes, gain: Tensor) -> Tensor:
@@ -165,8 +170,9 @@ class RelationTerm(nn.Module):
             everything = softplus_sum(*_both(left.flat(), right.flat()), block=self.block)
         return everything - _over_own_pairs(left, right, F.softplus) if self.same else everything
 
-    def _sampled_softplus(self, left: Codes, right: Codes, generator: torch.Generator) -> Tensor:
-        drawn = random_block(len(left.values), len(right.values), self.block, self.same, generator)
+    def _sampled_softplus(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
+        source = noise.generator(self.relation.name)
+        drawn = random_block(len(left.values), len(right.values), self.block, self.same, source)
         part = softplus_sum(*_both(left.flat(drawn.rows), right.flat(drawn.columns)), block=self.block)
         return part * drawn.scale
 

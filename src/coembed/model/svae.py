@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from coembed.errors import InputError
+from coembed.kernels import Noise, Rows
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
@@ -41,8 +42,9 @@ class Features:
 class EntityType:
     """A type of items.
 
-    `inference(latent, n_classes)` builds its inference network, a module without arguments that gives
-    :class:`Evidence`. `labels` holds the class of each item, -1 where it is unknown.
+    `inference(latent, n_classes)` builds its inference network, a module that gives :class:`Evidence` when
+    it is called with the noise of a training step, or with None. `labels` holds the class of each item, -1
+    where it is unknown.
     """
 
     name: str
@@ -96,7 +98,7 @@ class Inferred(NamedTuple):
 
 
 class SVAE(nn.Module):
-    """The general model; calling it evaluates the loss once, with fresh samples.
+    """The general model; calling it evaluates the loss once, with the samples that the noise gives.
 
     Examples
     --------
@@ -108,7 +110,7 @@ class SVAE(nn.Module):
     ...     n_classes=2, labels=np.array([0, -1, 1]),
     ... )
     >>> model = SVAE([people], [Relation("friends", "people", "people", friends)], dim=2)
-    >>> sorted(model(torch.Generator().manual_seed(0)).parts)
+    >>> sorted(model(Noise(seed=0)).parts)
     ['classification', 'friends', 'kl', 'label']
     """
 
@@ -167,9 +169,9 @@ class SVAE(nn.Module):
         """Coordinates of z: all but the block of the type's own label."""
         return self.code_size - self.types[name].n_classes
 
-    def forward(self, generator: torch.Generator) -> Loss:
+    def forward(self, noise: Noise) -> Loss:
         goal = self.objective
-        inferred = {name: self._infer(name, generator) for name in self.types}
+        inferred = {name: self._infer(name, noise.of(name)) for name in self.types}
         parts: dict[str, Tensor] = {}
         kl: list[Tensor] = []
         label: list[Tensor] = []
@@ -177,7 +179,7 @@ class SVAE(nn.Module):
             assert isinstance(term, RelationTerm)
             relation = term.relation
             left, right = inferred[relation.source], inferred[relation.target]
-            parts[relation.name] = relation.weight * term(left.codes, right.codes, generator)
+            parts[relation.name] = relation.weight * term(left.codes, right.codes, noise)
             for name, times in self._shares(relation):
                 share = relation.weight * times / max(term.n_pairs, 1)
                 kl.append(share * goal.kl_weight * inferred[name].kl)
@@ -200,9 +202,9 @@ class SVAE(nn.Module):
         total = torch.stack([part.double() for part in parts.values()]).sum()
         return Loss(total, {name: part.detach() for name, part in parts.items()})
 
-    def evidence(self, name: str) -> Evidence:
-        """What the inputs say of a type's items."""
-        found: Evidence = self.inference[name]()
+    def evidence(self, name: str, noise: Noise | None = None) -> Evidence:
+        """What the inputs say of a type's items; nothing is left out but in training, with noise."""
+        found: Evidence = self.inference[name](noise)
         return found
 
     def posterior(self, name: str, evidence: Evidence, labels: Tensor | None) -> Gaussian:
@@ -248,26 +250,16 @@ class SVAE(nn.Module):
         mean = self.posterior(name, evidence, labels).mean
         return self.code(name, mean, labels), evidence.label_logits.softmax(dim=-1)
 
-    def _infer(self, name: str, generator: torch.Generator) -> Inferred:
+    def _infer(self, name: str, noise: Noise) -> Inferred:
         variable = self.labels.get(name)
-        uniform = None
-        if variable is not None and self.objective.labels != "exact":
-            uniform = variable.uniform(generator)
-        # one noise for all the choices of an item: they are alternatives, not further draws
-        like = next(self.parameters())
-        noise = torch.randn(
-            (self.types[name].n_items, 1, self.latent_size(name)),
-            generator=generator,
-            device=like.device,
-            dtype=like.dtype,
-        )
         network = self.inference[name]
-        parts = row_parts(self.types[name].n_items)
+        every = Rows.all(self.types[name].n_items)
+        parts = row_parts(every.size)
         if len(parts) == 1:
-            return self._infer_part(name, network(), variable, uniform, noise)
+            return self._infer_part(name, network(noise), variable, every, noise)
         # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
         # the hidden layers of a million nodes alone would take gigabytes.
-        read = network.reader() if isinstance(network, ViewsInference) else read_whole(network())
+        read = network.reader(noise) if isinstance(network, ViewsInference) else read_whole(network(noise))
         found = []
         for place, rows in enumerate(parts):
 
@@ -275,20 +267,14 @@ class SVAE(nn.Module):
                 place: int = place, rows: slice = rows, read: Callable[[int], Evidence] = read
             ) -> Inferred:
                 own = None if variable is None else variable.part(rows)
-                return self._infer_part(
-                    name, read(place), own, None if uniform is None else uniform[rows], noise[rows]
-                )
+                return self._infer_part(name, read(place), own, every.part(rows), noise)
 
-            found.append(checkpoint(infer, use_reentrant=False))
+            # the noise belongs to the rows: the second time it is the same
+            found.append(checkpoint(infer, use_reentrant=False, preserve_rng_state=False))
         return Inferred.joined(found)
 
     def _infer_part(
-        self,
-        name: str,
-        evidence: Evidence,
-        variable: LabelVariable | None,
-        uniform: Tensor | None,
-        noise: Tensor,
+        self, name: str, evidence: Evidence, variable: LabelVariable | None, rows: Rows, noise: Noise
     ) -> Inferred:
         """Of items that lie side by side: their codes, and their share of the costs."""
         goal = self.objective
@@ -297,20 +283,22 @@ class SVAE(nn.Module):
         chosen: Choices | None = None
         label_cost = classification = nothing
         if logits is not None and variable is not None:
-            chosen = variable.choices(logits, goal.labels, goal.tau, noise if uniform is None else uniform)
+            chosen = variable.choices(logits, goal.labels, goal.tau, noise, rows)
             label_cost = variable.cost(logits, goal.entropy_weight).sum()
             classification = variable.classification_loss(logits)
         values = None if chosen is None else chosen.values
         gaussian = self.posterior(name, evidence, values)
         if values is None:
             gaussian = Gaussian(gaussian.mean[:, None], gaussian.log_std[:, None])
+        # one noise for all the choices of an item: they are alternatives, not further draws
+        normal = noise.normal("z", rows, gaussian.mean.shape[-1], gaussian.mean)[:, None]
         weights = None if chosen is None else chosen.weights
         kl = gaussian.kl_to_standard_normal()
         kl = kl.sum() if weights is None else (kl * weights).sum()
-        latent = gaussian.sample(noise)
+        latent = gaussian.sample(normal)
         decoding = nothing
         if name in self.label_decoders and chosen is not None:
-            decoding = self._label_decoding(name, evidence, chosen, noise)
+            decoding = self._label_decoding(name, evidence, chosen, normal)
         return Inferred(
             Codes(self.code(name, latent, values), weights), kl, label_cost, classification, decoding
         )

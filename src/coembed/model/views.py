@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import SparseMatrix
+from coembed.kernels import Noise, Rows, SparseMatrix, dropped
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.parts import row_parts
 
@@ -49,16 +49,19 @@ class View(nn.Module):
         # apart from the others, as they decay faster
         self.label_weight = nn.Parameter(glorot(features.shape[1], hidden)) if labelled else None
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
-        self.columns = nn.Dropout(dropout)
+        self.dropout = dropout
 
-    def first_layer(self) -> tuple[Tensor, Tensor]:
+    def first_layer(self, noise: Noise | None = None) -> tuple[Tensor, Tensor]:
         """Weights for the features as they are, without the columns that are left out this time; biases."""
         weight: Tensor = self.weight
         bias: Tensor = self.bias
         if self.label_weight is not None and self.label_bias is not None:
             weight = torch.cat([weight, self.label_weight], dim=1)
             bias = torch.cat([bias, self.label_bias])
-        return weight * (self.scale * self.columns(weight.new_ones(len(weight), 1))), bias
+        weight = weight * self.scale
+        if noise is not None and self.dropout:
+            weight = weight * noise.kept("columns", self.dropout, Rows.all(len(weight)), 1, weight)
+        return weight, bias
 
     def hidden(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
         """The hidden layers for the Gaussian and for the label, side by side, of a part of the rows."""
@@ -94,33 +97,36 @@ class ViewsInference(nn.Module):
         self.evidence = torch.as_tensor(evidence - self.center, device=device, dtype=dtype)
         self.by_evidence = nn.Parameter(torch.zeros(evidence.shape[1], 2 * latent))
         self.second = dense_layer(hidden * len(views), 2 * latent)
-        self.dropout = nn.Dropout(encoder_dropout)
+        self.dropout = encoder_dropout
         self.label = dense_layer(hidden * len(views), n_classes) if n_classes else None
-        self.label_dropout = nn.Dropout(dropout)
+        self.label_dropout = dropout
 
-    def forward(self) -> Evidence:
-        read = self.reader()
+    def forward(self, noise: Noise | None = None) -> Evidence:
+        """What all views say; with noise, in training, columns and hidden units are left out."""
+        read = self.reader(noise)
         output, logits = zip(*(read(place) for place in range(len(self.parts))), strict=True)
         return Evidence(_joined(output), None if self.label is None else _joined(logits))
 
-    def reader(self) -> Callable[[int], Evidence]:
+    def reader(self, noise: Noise | None = None) -> Callable[[int], Evidence]:
         """What works out a part of the rows; the same columns are left out in all of them."""
-        layers = [view.first_layer() for view in self._each()]
-        return lambda place: self._part(place, layers)
+        layers = [view.first_layer(noise and noise.of(name)) for name, view in self._each()]
+        return lambda place: self._part(place, layers, noise)
 
-    def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]]) -> Evidence:
-        both = [view.hidden(place, *layer) for view, layer in zip(self._each(), layers, strict=True)]
+    def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]], noise: Noise | None) -> Evidence:
+        both = [view.hidden(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)]
         size = both[0].shape[1] // (1 if self.label is None else 2)
+        rows = Rows.all(len(self.evidence)).part(self.parts[place])
         hidden = torch.cat([each[:, :size] for each in both], dim=1)
-        by_evidence = self.evidence[self.parts[place]] @ self.by_evidence
-        output = self.second(self.dropout(hidden)) + by_evidence
+        hidden = dropped(hidden, self.dropout, noise, "hidden", rows)
+        output = self.second(hidden) + self.evidence[self.parts[place]] @ self.by_evidence
         if self.label is None:
             return Evidence(output, None)
-        label_hidden = torch.cat([each[:, size:] for each in both], dim=1)
-        return Evidence(output, self.label(self.label_dropout(label_hidden)))
+        hidden = torch.cat([each[:, size:] for each in both], dim=1)
+        hidden = dropped(hidden, self.label_dropout, noise, "label hidden", rows)
+        return Evidence(output, self.label(hidden))
 
-    def _each(self) -> list[View]:
-        return [view for view in self.views.values() if isinstance(view, View)]
+    def _each(self) -> list[tuple[str, View]]:
+        return [(name, view) for name, view in self.views.items() if isinstance(view, View)]
 
     def label_shares(self) -> dict[str, float]:
         """How much each view has to say in the label logits: its share of their variance."""
@@ -128,7 +134,7 @@ class ViewsInference(nn.Module):
             return {}
         weights = self.label.weight.chunk(len(self.views), dim=1)
         said = []
-        for view, weight in zip(self._each(), weights, strict=True):
+        for (_, view), weight in zip(self._each(), weights, strict=True):
             layer, size = view.first_layer(), len(view.bias)
             hidden = (view.hidden(place, *layer) for place in range(len(self.parts)))
             parts = [both[:, size:] @ weight.T for both in hidden]

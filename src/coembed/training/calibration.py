@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.model_selection import KFold
 from torch import Tensor
 
+from coembed.kernels import Noise
 from coembed.model.views import ViewsInference
 from coembed.settings import Settings
 from coembed.views import NodeViews
@@ -60,22 +61,26 @@ def held_out_logits(
             input_dropout=settings.input_dropout,
             dtype=dtype,
         ).to(dtype)
-        _train(discriminator, torch.as_tensor(train), classes, settings)
+        _train(
+            discriminator, torch.as_tensor(train), classes, settings, Noise(settings.seed).of(f"fold {fold}")
+        )
         with torch.no_grad():
-            found = discriminator.eval()().label_logits
+            found = discriminator().label_logits
         assert found is not None
         logits[held] = found[held]
     return logits
 
 
-def _train(discriminator: ViewsInference, rows: Tensor, classes: Tensor, settings: Settings) -> None:
+def _train(
+    discriminator: ViewsInference, rows: Tensor, classes: Tensor, settings: Settings, noise: Noise
+) -> None:
     weights = [weight for name, weight in discriminator.named_parameters() if "label" in name]
     optimizer = torch.optim.Adam(
         weights, lr=settings.learning_rate, weight_decay=max(settings.label_decay, settings.weight_decay)
     )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
-    for _ in range(settings.epochs):
-        logits = discriminator().label_logits
+    for step in range(settings.epochs):
+        logits = discriminator(noise.at(step)).label_logits
         assert logits is not None
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
         loss = settings.alpha * F.cross_entropy(logits[rows], classes[rows])

@@ -109,7 +109,7 @@ def fit(
 
 def _trust(model: SVAE) -> str:
     """One line on what the classes were read from."""
-    node = model.inference[NODE].eval()
+    node = model.inference[NODE]
     assert isinstance(node, ViewsInference)
     with torch.no_grad():
         shares = node.label_shares()
@@ -144,7 +144,6 @@ def fitted_result(
     temperature: float = 1.0,
 ) -> Fitted:
     """All that is asked of a model later, as arrays."""
-    model.eval()
     with torch.no_grad():
         evidence = model.evidence(NODE)
         logits = evidence.label_logits

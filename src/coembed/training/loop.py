@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
+from coembed.kernels import Noise
 from coembed.model import SVAE
 
 Progress = Callable[[int, int, dict[str, float]], None]
@@ -73,7 +74,6 @@ def train(
 ) -> History:
     """Minimise the model's loss and leave the model in its best (or, without validation, last) state."""
     device = next(model.parameters()).device
-    generator = torch.Generator(device=device).manual_seed(seed)
     optimizer = torch.optim.Adam(
         _groups(model, weight_decay, label_decay), lr=learning_rate, fused=device.type in ("cpu", "cuda")
     )
@@ -81,13 +81,11 @@ def train(
     keeper = _Keeper(model)
     latest: dict[str, float] = {}
     try:
-        for epoch in _epochs(epochs, schedule, model, optimizer, generator, history):
+        for epoch in _epochs(epochs, schedule, model, optimizer, Noise(seed), history):
             figures = {name: values[-1] for name, values in history.figures.items()}
             if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
-                model.eval()
                 with torch.no_grad():
                     latest = {f"validation {name}": value for name, value in validate().items()}
-                model.train()
                 history.add(latest)
                 history.validated_at.append(epoch)
                 keeper.consider(epoch, sum(latest.values()))
@@ -108,7 +106,7 @@ def _epochs(
     schedule: Schedule,
     model: SVAE,
     optimizer: torch.optim.Optimizer,
-    generator: torch.Generator,
+    noise: Noise,
     history: History,
 ) -> Iterator[int]:
     """One step each; on a loss that is not a number, back to the last sound state at half the rate."""
@@ -119,7 +117,7 @@ def _epochs(
     while epoch <= epochs:
         for group in optimizer.param_groups:
             group["lr"] = rate * _part_of_rate(schedule, epoch, epochs)
-        loss = model(generator)
+        loss = model(noise.at(epoch + recoveries))  # a step that went wrong is not tried again as it was
         optimizer.zero_grad(set_to_none=True)
         loss.total.backward()
         if not _finite(loss.total, model):
