@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 
 Task = Literal["classification", "attributes", "links"]
 Likelihood = Literal["auto", "bernoulli", "gaussian"]
@@ -124,7 +124,7 @@ class Settings:
         known = {field.name for field in fields(self)}
         for name in changes:
             if name not in known:
-                raise InputError(f"there is no setting {name!r}; known: {', '.join(sorted(known))}")
+                raise no_such("setting", name, sorted(known))
         return replace(self, **{name: _coerce(name, value) for name, value in changes.items()})
 
     def parse(self, assignments: list[str]) -> Settings:
@@ -247,7 +247,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 def preset_settings(preset: str = "best", task: Task = "classification", **changes: Any) -> Settings:
     """The settings of a preset for a task, with changes on top."""
     if preset not in PRESETS:
-        raise InputError(f"there is no preset {preset!r}; known: {', '.join(PRESETS)}")
+        raise no_such("preset", preset, PRESETS)
     if task not in PRESETS[preset]:
-        raise InputError(f"there is no task {task!r}; known: {', '.join(PRESETS[preset])}")
+        raise no_such("task", task, PRESETS[preset])
     return Settings().change(**PRESETS[preset][task]).change(**changes)

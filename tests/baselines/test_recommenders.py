@@ -81,7 +81,7 @@ def test_pairs_have_the_score_of_their_row(demo: Network, name: str, task: str) 
 
 def test_names_of_methods_are_known_or_refused() -> None:
     assert all(name == each.name for name, each in METHODS.items())
-    with pytest.raises(InputError, match="known: scan, majority"):
+    with pytest.raises(InputError, match="did you mean 'gcn'"):
         method("gcn2")
     with pytest.raises(InputError, match="these do: scan, popularity, degree, neighbours"):
         method("majority", "links")

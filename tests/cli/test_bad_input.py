@@ -27,6 +27,17 @@ CASES = {
     "unknown format": (["export", "MODEL", "-o", "codes.csv", "--format", "doc"], "no format 'doc'"),
     "unknown table": (["predict", "MODEL", "-o", "p.doc"], "p.doc must end in"),
     "unknown picture": (["map", "MODEL", "-o", "map.gif"], "map.gif must end in"),
+    "an attribute for a node": (
+        ["complete", "MODEL", "--node", "fish"],
+        "is an attribute of wordnet; give the name of a node",
+    ),
+    "misspelt setting": (["train", "NETWORK", "-o", "m", "--set", "alfa=2"], "did you mean 'alpha'?"),
+    "misspelt preset": (["train", "NETWORK", "-o", "m", "--preset", "bst"], "did you mean 'best'?"),
+    "misspelt method": (
+        ["evaluate", "NETWORK", "--task", "links", "--method", "degre"],
+        "did you mean 'degree'?",
+    ),
+    "misspelt item": (["profile", "MODEL", "Denmrak.n.01"], "did you mean"),
     "unknown map": (["map", "MODEL", "-o", "map.png", "--method", "atlas"], "no map method 'atlas'"),
     "unknown method": (["evaluate", "NETWORK", "--task", "links", "--method", "luck"], "no method 'luck'"),
     "method of another task": (
@@ -87,4 +98,4 @@ def test_a_broken_model_is_told(run, model, tmp_path):
     (tmp_path / "model.json").write_text("{")
     ran = run("profile", tmp_path, "x")
     assert ran.code == 2
-    assert "model.json cannot be read" in ran.err
+    assert "model.json, line 1: this is not JSON, the file is damaged" in ran.err

@@ -127,6 +127,16 @@ def test_newcomers_are_placed_in_a_table_or_in_a_model(run, model, tmp_path):
     assert len(run("similar", tmp_path / "grown", "Atlantis", "--json").json) == 6
 
 
+def test_newcomers_and_attributes_that_touch_nothing_known_are_told(run, model, tmp_path):
+    (tmp_path / "edges.csv").write_text(f"Atlantis,{SENSE}\nutopia,nowhere\n")
+    (tmp_path / "attributes.csv").write_text(f"Atlantis,{WORD}\nAtlantis,blorp\n{SENSE},seen\n")
+    ran = run("embed", model, tmp_path / "edges.csv", tmp_path / "attributes.csv", "-o", tmp_path / "out.csv")
+    assert "3 new nodes, 2 new attributes" in ran.err
+    assert "1 attribute(s) are unknown to the model and no known node has them" in ran.err
+    assert "so they say nothing: 'blorp'" in ran.err
+    assert "so they say nothing: 'utopia', 'nowhere'" in ran.err
+
+
 @pytest.mark.parametrize("name", ["codes.csv", "codes.parquet", "codes.npz", "codes.txt", "codes.tsv"])
 def test_export_writes_what_the_ending_says(run, model, tmp_path, name):
     assert run("export", model, "-o", tmp_path / name).code == 0
@@ -147,7 +157,10 @@ def test_evaluate_prints_one_object(run, network_file):
     assert list(ran.json) == REPORT
     assert len(ran.json["metrics"]["accuracy"]["values"]) == 2
     table = run("evaluate", network_file, "--task", "links", "--method", "degree", "--seeds", 1)
-    assert table.out.startswith("metric\tmean")
+    assert table.out.startswith("metric\tvalue\n")
+    assert "±" not in table.out
+    table = run("evaluate", network_file, "--task", "links", "--method", "degree", "--seeds", 2)
+    assert table.out.startswith("metric\tmean\t±")
 
 
 @pytest.fixture
@@ -159,6 +172,8 @@ def quick_map(monkeypatch):
 def test_demo_tells_its_story_and_leaves_a_model_and_a_map(run, tmp_path):
     ran = run("demo", "-o", tmp_path / "d", "--epochs", 3)
     assert ran.code == 0
+    story = ran.out[: ran.out.index("Written in")]  # below stand paths
+    assert max(map(len, story.splitlines())) <= 80
     for phrase in ("1,476 senses", "always the commonest class", "linear model on the words", "±", "Now you"):
         assert phrase in ran.out
     assert load(tmp_path / "d" / "model").network.n_nodes == 1476

@@ -53,6 +53,7 @@ CASES = {
     "loops": {"edges": "a,b\nb,b\nb,c\nc,c\nc,c\n"},
     "only loops": {"edges": "a,a\n"},
     "header, blanks, quotes": {"edges": '# why\nsource,target\n"a, b", c \nc,ø\n\n7,07\n'},
+    "names without links": {"edges": "a,b\nb,c\n", "labels": "zoe,x\na,y\n", "attributes": "A,red\n"},
     "tabs": {"edges": "a\tb\nb\tc\n"},
     "weights": {"edges": "a,b,2.5\nb,c,-1\n"},
     "weights in both directions": {"edges": "a,b,2\nb,a,-3\nb,c,1\nc,b,1\nc,d,-2\nd,c,2\nd,e,5\n"},

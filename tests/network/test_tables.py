@@ -105,6 +105,17 @@ def test_a_titled_third_column_that_is_no_weight_is_left_out(tmp_path):
     assert any("year" in notice for notice in network.notices)
 
 
+def test_nodes_that_no_link_has_are_told_unless_they_were_listed(tmp_path):
+    tables = {"edges": "a,b\nb,a\n", "labels": "a,x\nzoe,y\n", "attributes": "A,red\nb,red\n"}
+    network = read(put(tmp_path, **tables))
+    assert network.notices == (
+        "2 node(s) have no link, such as 'zoe'; if they should, "
+        "compare the names in attributes.csv and labels.csv with those in edges.csv",
+    )
+    listed = put(tmp_path, names="kind,name\nnode,a\nnode,b\nnode,zoe\nnode,A\n")
+    assert read(listed).notices == ()
+
+
 def test_directed_links_are_joined_with_a_notice(tmp_path):
     once = read(put(tmp_path, edges="a,b\nb,c\n"))
     assert once.notices == ("every link was listed in one direction and taken as undirected",)
@@ -181,7 +192,6 @@ def test_a_table_with_only_titles_is_an_empty_table(tmp_path):
         ({"edges": ""}, r"edges\.csv is empty"),
         ({"edges": "\n\n"}, r"edges\.csv is empty"),
         ({"edges": "# nothing\n"}, r"edges\.csv holds no rows"),
-        ({"edges": "source,target\n"}, "no nodes"),
         ({"edges": "a\nb\n"}, r"edges\.csv, line 1: a link needs two nodes"),
         ({"edges": "a,b\nb,c,d\n"}, r"edges\.csv, line 2: expected 2 columns, found 3"),
         ({"edges": "# hello\n\na,b\n\nb\n"}, r"edges\.csv, line 5: expected 2 columns, found 1"),
@@ -203,8 +213,12 @@ def test_a_table_with_only_titles_is_an_empty_table(tmp_path):
             r"attributes\.csv, line 3: the value of 'x'",
         ),
         ({"edges": "a,b\n", "attributes": "node,x,x\na,1,2\n"}, "two columns are called 'x'"),
+        ({"edges": "source,target\n"}, r"edges\.csv holds no rows below its header; give at least one link"),
         ({"edges": "a,b\n", "attributes": "red\n"}, r"attributes\.csv, line 1: one column"),
-        ({"edges": "a,b\n", "labels": "a,x\nb,y\na,y\n"}, r"labels\.csv, line \d: node 'a' has two labels"),
+        (
+            {"edges": "a,b\n", "labels": "a,x\nb,y\na,y\n"},
+            r"labels\.csv, line 3: node 'a' has two labels, 'x' and here 'y'; give",
+        ),
         ({"edges": "a,b\n", "labels": "x\ny\n"}, r"labels\.csv, line 1: one column"),
         ({"edges": "a,b\n", "labels": "a,x,y\n"}, r"labels\.csv, line 1: 3 columns"),
         ({"labels": "a,x\n"}, "no table of links"),

@@ -15,7 +15,7 @@ from coembed.baselines import (
     san,
     seano,
 )
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 from coembed.settings import Task
 from coembed.tasks import scan
 from coembed.tasks.problem import Method
@@ -76,7 +76,7 @@ def method(name: str, task: Task | None = None) -> Method:
     coembed.errors.InputError: method degree does not do classification; these do: scan, majority, ...
     """
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
+        raise no_such("method", name, METHODS)
     found = METHODS[name]
     if task is not None and task not in found.tasks:
         able = [each.name for each in METHODS.values() if task in each.tasks]

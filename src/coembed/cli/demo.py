@@ -108,23 +108,26 @@ def _profiles(fitted: Fitted, k: int = 5) -> dict[str, list[Match]]:
 
 def _introduce(out: Console, network: Network, split: LabelSplit) -> None:
     from rich.panel import Panel
-    from rich.text import Text
+    from rich.table import Table
 
     known = len(split.train) + len(split.validation)
-    text = Text.assemble(
-        ("The network  ", "bold"),
-        f"{network.n_nodes:,} senses of nouns from WordNet, {network.n_links:,} links between them\n",
-        ("The words    ", "bold"),
-        f"{network.n_attributes:,} words of their definitions, {network.attributes.nnz:,} uses\n",
-        ("The classes  ", "bold"),
-        f"{', '.join(network.class_names)}\n",
-        ("The riddle   ", "bold"),
-        f"{known} labels are known, {len(split.test):,} are hidden: which class is each of those?",
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_row(
+        "The network",
+        f"{network.n_nodes:,} senses of nouns from WordNet, {network.n_links:,} links between them",
+    )
+    grid.add_row(
+        "The words", f"{network.n_attributes:,} words of their definitions, {network.attributes.nnz:,} uses"
+    )
+    grid.add_row("The classes", ", ".join(network.class_names))
+    grid.add_row(
+        "The riddle", f"{known} labels are known, {len(split.test):,} are hidden: which class is each?"
     )
     out.print()
     out.print(
         Panel(
-            text, title="[bold]coembed[/]: nodes and words in one space", title_align="left", padding=(1, 2)
+            grid, title="[bold]coembed[/]: nodes and words in one space", title_align="left", padding=(1, 2)
         )
     )
 
@@ -161,7 +164,8 @@ def _card(name: str, matches: list[Match]) -> RenderableType:
         mark = Text("  ●" if match.known else "  ○", style="cyan" if match.known else "yellow")
         score = Text(f"{match.score:.2f} ± {match.std:.2f}", style="dim")
         table.add_row(mark, Text(match.name, no_wrap=True), score)
-    return Group(title, table)
+    # an empty line below, for cards that a narrow terminal puts under one another
+    return Group(title, table, Text())
 
 
 def _tell_next(out: Console, model: Path, picture: Path, seconds: float) -> None:
@@ -175,12 +179,12 @@ def _tell_next(out: Console, model: Path, picture: Path, seconds: float) -> None
     _heading(out, "Now you")
     program = _program()
     steps: list[tuple[str, Any]] = [
-        (f"{program} explore {model}", "look around in it, in the browser"),
+        (f"{program} explore {model}", "look around in the browser"),
         (f"{program} profile {model} Africa.n.01", "what is a node about?"),
-        (f"{program} similar {model} river", "which words are like this one?"),
+        (f"{program} similar {model} river", "which words are like it?"),
         (f"{program} complete {model} --node Denmark.n.01", "which words does it lack?"),
         (f"{program} predict {model} --unlabelled", "which class is each?"),
-        (f"{program} train YOUR-NETWORK/ -o model", "edges.csv, attributes.csv, labels.csv"),
+        (f"{program} train YOUR-NETWORK/ -o model", "from your own csv files"),
     ]
     width = max(len(command) for command, _ in steps)
     for command, why in steps:

@@ -64,11 +64,15 @@ def evaluate(
     if json:
         print_json(report)
         return
-    rows = [
-        (name, figure["mean"], figure["std"], " ".join(f"{value:.3f}" for value in figure["values"]))
-        for name, figure in report["metrics"].items()
-    ]
-    print_rows(("metric", "mean", "±", "seeds"), rows)
+    metrics = report["metrics"].items()
+    if seeds == 1:  # one trial has no spread
+        print_rows(("metric", "value"), [(name, figure["mean"]) for name, figure in metrics])
+    else:
+        rows = [
+            (name, figure["mean"], figure["std"], " ".join(f"{value:.3f}" for value in figure["values"]))
+            for name, figure in metrics
+        ]
+        print_rows(("metric", "mean", "±", "seeds"), rows)
     if not quiet:
         fit = sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"])
         say(f"{protocol} protocol, {fit:.1f} s a fit, at most {report['peak_rss_mb']:.0f} MB", "dim")

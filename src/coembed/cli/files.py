@@ -59,6 +59,8 @@ def embed(
         export(placed.result, output, format, new=np.concatenate([placed.new_nodes, placed.new_attributes]))
     counts = f"{placed.new_nodes.sum():,} new nodes, {placed.new_attributes.sum():,} new attributes"
     say(f"wrote {output}: {counts}")
+    for notice in placed.notices:
+        say(f"note: {notice}", "yellow")
 
 
 def export(model: ModelPath, output: Output, format: Format = None) -> None:

@@ -177,16 +177,22 @@ class Network:
         return {name: i for i, name in enumerate(self.attribute_names)}
 
     def _index(self, names: NameArray, key: str, kind: str) -> int:
-        if isinstance(names, Names):
-            found = names.find(str(key))
-        else:
-            positions = self._node_positions if kind == "node" else self._attribute_positions
-            found = positions.get(str(key))
+        found = self._find(names, key, kind)
         return found if found is not None else self._unknown_name(names, key, kind)
+
+    def _find(self, names: NameArray, key: str, kind: str) -> int | None:
+        if isinstance(names, Names):
+            return names.find(str(key))
+        positions = self._node_positions if kind == "node" else self._attribute_positions
+        return positions.get(str(key))
 
     def _unknown_name(self, names: NameArray, key: str, kind: str) -> NoReturn:
         from difflib import get_close_matches
 
+        if kind == "node" and self._find(self.attribute_names, key, "attribute") is not None:
+            raise InputError(f"{str(key)[:80]!r} is an attribute of {self.name}; give the name of a node")
+        if kind == "attribute" and self._find(self.node_names, key, "node") is not None:
+            raise InputError(f"{str(key)[:80]!r} is a node of {self.name}; give the name of an attribute")
         near = get_close_matches(str(key), list(names[:50_000]), n=3)
         hint = f"did you mean {', '.join(repr(n) for n in near)}?" if near else "check the spelling"
         raise InputError(f"{self.name} has no {kind} {str(key)[:80]!r}; {hint}")

@@ -31,7 +31,7 @@ from coembed.network.roles import (
     wide_entries,
 )
 from coembed.network.sheet import Sheet, stream_parquet
-from coembed.network.tables import NO_NAMES, listed_names, read_labels, read_sheet
+from coembed.network.tables import NO_NAMES, listed_names, nothing_in, read_labels, read_sheet, say_lonely
 from coembed.network.text import head, stream_text
 
 BLOCK_BYTES = 1 << 25
@@ -118,7 +118,7 @@ class _Conversion:
             "nodes", [listed["node"], label_nodes, present], ["owned.l", "edges.l", "edges.r"]
         )
         if not nodes:
-            raise InputError(f"{self.name}: the network has no nodes; give at least one")
+            raise nothing_in(self.files["edges"])
         attributes = self._number("attributes", [listed["attribute"], columns], ["owned.r"])
 
         self.say("sorting links")
@@ -234,7 +234,7 @@ class _Conversion:
                       count(*) FILTER (WHERE nullif(forth, 0) IS DISTINCT FROM nullif(back, 0)) FROM pairs"""
         )
         self._say_repeated("edges", rows - listed - listed_loops, weighted)
-        self._write_matrix(
+        degrees = self._write_matrix(
             "links",
             (nodes, nodes),
             2 * self.tables.count(f"SELECT count(*) FROM pairs WHERE {_WIDER} <> 0"),
@@ -249,7 +249,10 @@ class _Conversion:
             changed.append(f"{loops} self-loop(s) were dropped")
         if both and uneven:
             changed.append("links were directed: every pair was made undirected")
-        return changed
+        return changed + say_lonely(degrees, self._node_name, self.files)
+
+    def _node_name(self, row: int) -> str:
+        return str(self.tables.row(f"SELECT name FROM nodes WHERE id = {row}")[0])
 
     def _write_entries(self, nodes: int, attributes: int, valued: bool) -> None:
         """Join repeated rows."""
@@ -268,8 +271,8 @@ class _Conversion:
             what = "added up" if valued else "counted once"
             self.said.append(f"{self.files[role].name}: {repeated} repeated row(s) were {what}")
 
-    def _write_matrix(self, name: str, shape: tuple[int, int], count: int, query: str) -> None:
-        """Entries (i, j, v), sorted, as the pieces of a CSR matrix."""
+    def _write_matrix(self, name: str, shape: tuple[int, int], count: int, query: str) -> np.ndarray:
+        """Entries (i, j, v), sorted, as the pieces of a CSR matrix; returns how many each row has."""
         index = index_type(count, shape[1])
         sizes = np.zeros(shape[0] + 1, dtype=np.int64)
         with (
@@ -286,6 +289,7 @@ class _Conversion:
                 indices.write(columns)
                 data.write(values)
         save_array(self.folder, f"{name}.indptr", np.cumsum(sizes).astype(index))
+        return sizes[1:]
 
     def _write_names(self, kind: str, table: str) -> None:
         count, octets = self.tables.row(f"SELECT count(*), coalesce(sum(strlen(name)), 0) FROM {table}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +55,15 @@ def read_tables(files: dict[str, Path], name: str) -> Network:
     )
     attribute_names, (_, _, right) = _positions(listed["attribute"], columns, owned.right)
     n_nodes = len(node_names)
+    if not n_nodes:
+        raise nothing_in(files["edges"])
     links = _matrix(source, target, edges.values, (n_nodes, n_nodes), files["edges"], said)
     owner_shape = (n_nodes, len(attribute_names))
     attributes = _matrix(left, right, owned.values, owner_shape, files.get("attributes"), said)
     labels, class_names = read_labels(
         label_rows, label_texts, n_nodes, listed["class"], sheets.get("labels"), said
     )
-    return Network.build(
+    network = Network.build(
         _listed_once(links, said),
         attributes,
         labels,
@@ -69,6 +73,24 @@ def read_tables(files: dict[str, Path], name: str) -> Network:
         name=name,
         notices=said,
     )
+    lonely = say_lonely(np.diff(network.links.indptr), lambda row: str(node_names[row]), files)
+    return replace(network, notices=(*network.notices, *lonely))
+
+
+def nothing_in(edges: Path) -> InputError:
+    return InputError(f"{edges} holds no rows below its header; give at least one link (source, target)")
+
+
+def say_lonely(degrees: np.ndarray, name_of: Callable[[int], str], files: dict[str, Path]) -> list[str]:
+    """A notice on nodes without links, which a name spelt in two ways makes; none if they were listed."""
+    elsewhere = [files[role].name for role in ("attributes", "labels") if role in files]
+    lonely = np.flatnonzero(degrees == 0)
+    if not len(lonely) or not elsewhere or "names" in files:
+        return []
+    return [
+        f"{len(lonely)} node(s) have no link, such as {name_of(int(lonely[0]))!r}; if they should, "
+        f"compare the names in {' and '.join(elsewhere)} with those in {files['edges'].name}"
+    ]
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -166,14 +188,15 @@ def read_labels(
 
     rows = np.flatnonzero(known)
     labels = np.full(n_nodes, UNKNOWN)
-    labels[nodes[rows]] = position[codes[rows]]
+    # backwards: the first label of a node stays, and what contradicts it is found where it stands
+    labels[nodes[rows[::-1]]] = position[codes[rows[::-1]]]
     clash = rows[labels[nodes[rows]] != position[codes[rows]]]
     if len(clash):
         row = int(clash[0])
         node = sheet.ids(0, "node")[row].as_py()
         raise InputError(
-            f"{sheet.place(row)}: node {node!r} has two labels, {texts[row].as_py()!r} and "
-            f"{names[classes[labels[nodes[row]]]]!r}; give each node one"
+            f"{sheet.place(row)}: node {node!r} has two labels, "
+            f"{names[classes[labels[nodes[row]]]]!r} and here {texts[row].as_py()!r}; give each node one"
         )
     return labels, names[classes]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -98,5 +99,7 @@ def kind_of(network: Network, item: Item, kind: ItemKind | None = None) -> ItemK
             f"{item!r} is a node and an attribute of {network.name}; say which with kind (--kind)"
         )
     if not is_node and not is_attribute:
-        raise InputError(f"{network.name} has no node and no attribute {item!r}; check the spelling")
+        near = get_close_matches(item, [*network.node_names[:50_000], *network.attribute_names[:50_000]], n=3)
+        hint = f"did you mean {', '.join(map(repr, near))}?" if near else "check the spelling"
+        raise InputError(f"{network.name} has no node and no attribute {item[:80]!r}; {hint}")
     return "attribute" if is_attribute else "node"

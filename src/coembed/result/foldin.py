@@ -19,6 +19,7 @@ from scipy.special import softmax
 
 from coembed.errors import InputError
 from coembed.network.data import UNKNOWN, Network
+from coembed.network.names import NameArray
 from coembed.network.rows import root_mean_square, unit_rows
 from coembed.result.codes import Codes, from_log_std
 from coembed.result.foldin_views import (
@@ -43,11 +44,14 @@ class Embedded:
         Answers every question about the given network, as a fitted result does; rows are in its order.
     new_nodes, new_attributes
         True where the item was unknown to the model and has been placed.
+    notices
+        Which of them touch nothing that the model knows: they say nothing, and nothing is known of them.
     """
 
     result: Fitted
     new_nodes: np.ndarray
     new_attributes: np.ndarray
+    notices: tuple[str, ...] = ()
 
 
 class Trained(NamedTuple):
@@ -86,7 +90,8 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
         links[new_nodes] @ to_nodes, links[new_nodes][:, new_nodes], owned[new_nodes] @ to_attributes
     )
     placed, placed_probabilities = infer_nodes(fitted, reach)
-    placed_attributes = infer_attributes(fitted, (owned[:, new_attributes].T @ to_nodes).tocsr())
+    owners = (owned[:, new_attributes].T @ to_nodes).tocsr()
+    placed_attributes = infer_attributes(fitted, owners)
 
     z = _merge(Codes(fitted.node_mean, fitted.node_std), node_at, placed)
     words = _merge(fitted.attributes, attribute_at, placed_attributes)
@@ -116,7 +121,25 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
         companions={},
         weights={},
     )
-    return Embedded(result, new_nodes, new_attributes)
+    touched = np.diff(reach.known.indptr) + np.diff(reach.attributes.indptr)
+    notices = [
+        *_unknown(
+            "attribute", network.attribute_names[np.flatnonzero(new_attributes)[np.diff(owners.indptr) == 0]]
+        ),
+        *_unknown("node", network.node_names[np.flatnonzero(new_nodes)[touched == 0]]),
+    ]
+    return Embedded(result, new_nodes, new_attributes, tuple(notices))
+
+
+def _unknown(kind: str, names: NameArray) -> list[str]:
+    """A notice on items that touch nothing known."""
+    if not len(names):
+        return []
+    some = ", ".join(repr(str(name)[:80]) for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    what = (
+        "no known node has them" if kind == "attribute" else "they have no known link and no known attribute"
+    )
+    return [f"{len(names)} {kind}(s) are unknown to the model and {what}, so they say nothing: {some}"]
 
 
 def infer_nodes(fitted: Fitted, reach: Reach) -> tuple[Codes, np.ndarray]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import cKDTree
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 from coembed.network.npz import load_arrays, save_arrays
 from coembed.result.codes import Codes
 from coembed.result.scores import unit_rows
@@ -198,7 +198,7 @@ def _centre(codes: Codes) -> np.ndarray:
 
 def _chosen(method: str, items: int) -> str:
     if method not in METHODS:
-        raise InputError(f"there is no map method {method!r}; known: {', '.join(METHODS)}")
+        raise no_such("map method", method, METHODS)
     if method == "auto":
         return "tsne" if find_spec("openTSNE") and 50 <= items <= MOST_FOR_TSNE else "pca"
     package = _PACKAGES.get(method)

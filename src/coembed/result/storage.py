@@ -214,8 +214,14 @@ def _read_record(place: Path) -> dict[str, Any]:
         )
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
-        raise InputError(f"{path} cannot be read ({type(error).__name__}); {_REMEDY}") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); {_REMEDY}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}: this is not JSON, the file is damaged; {_REMEDY}"
+        ) from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} is not JSON, the file is damaged; {_REMEDY}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise InputError(
             f"{path} is not the record of a coembed model; give the folder that `coembed train -o` wrote"

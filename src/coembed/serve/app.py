@@ -6,13 +6,13 @@ import base64
 import hashlib
 import re
 from importlib.resources import files
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from coembed.errors import InputError
+from coembed.serve import refusals
 from coembed.serve.explorer import Explorer, UnknownItem
 from coembed.serve.guard import LOOPBACK, Guard, error_body
 from coembed.serve.routes import Json, make_router
@@ -93,18 +93,19 @@ def _errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
-        return Json(error_body("invalid", "; ".join(_sentence(each) for each in error.errors()[:3])), 422)
+        return Json(error_body("invalid", refusals.invalid(error.errors())), 422)
 
     @app.exception_handler(HTTPException)
     def http(request: Request, error: HTTPException) -> Response:
-        code = CODES.get(error.status_code, "bad_request")
-        return Json(error_body(code, str(error.detail)), error.status_code, headers=error.headers)
+        code, said = CODES.get(error.status_code, "bad_request"), str(error.detail)
+        path = request.url.path
+        if error.status_code == 404:
+            said = refusals.not_found(path, app.openapi()["paths"])
+        elif error.status_code == 405:
+            methods = " or ".join(each.upper() for each in app.openapi()["paths"].get(path, ["get"]))
+            said = f"{path[:80]} takes {methods}, not {request.method[:20]}"
+        return Json(error_body(code, said), error.status_code, headers=error.headers)
 
     @app.exception_handler(Exception)
     def failed(request: Request, error: Exception) -> Response:
         return Json(error_body("failed", "the server failed; its terminal says why"), 500)
-
-
-def _sentence(problem: Any) -> str:
-    where = ".".join(str(part) for part in problem["loc"][1:]) or str(problem["loc"][0])
-    return f"{where[:80]}: {problem['msg'][:200]}"

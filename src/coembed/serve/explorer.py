@@ -124,6 +124,9 @@ class Explorer:
         return chosen
 
     def _hint(self, name: str, kind: ItemKind) -> str:
+        other: ItemKind = "attribute" if kind == "node" else "node"
+        if name in self.positions[other]:
+            return f"it is {'an attribute' if other == 'attribute' else 'a node'}: ask /api/{other}"
         nodes = self.network.n_nodes
         near = [
             str(self.names(kind)[hit.position % nodes if kind == "node" else hit.position - nodes])

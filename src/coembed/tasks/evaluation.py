@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 from coembed.network import Network
 from coembed.settings import Task
 from coembed.tasks.problem import Answer, Method, Progress
@@ -194,7 +194,7 @@ def _check(task: str, protocol: str, inputs: str, part: str, seeds: int, first_s
         ("part", part, Part),
     ):
         if value not in get_args(kind):
-            raise InputError(f"there is no {name} {value!r}; known: {', '.join(get_args(kind))}")
+            raise no_such(name, value, get_args(kind))
     if seeds < 1 or first_seed < 0:
         raise InputError(f"seeds must be at least 1 and the first at least 0, got {seeds} and {first_seed}")
     if protocol == "published" and (inputs != "full" or part != "test"):
