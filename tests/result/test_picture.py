@@ -44,18 +44,30 @@ def test_other_endings_are_refused(fitted, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_do_not_overlap(fitted, tmp_path, monkeypatch):
-    boxes = []
-    fitting = picture._fitting
-
-    def remember(*given):
-        box = fitting(*given)
-        if box is not None:
-            boxes.append(box)
-        return box
-
-    monkeypatch.setattr(picture, "_fitting", remember)
+def drawn(fitted, tmp_path, monkeypatch):
+    """The axes of a map."""
+    figures = []
+    monkeypatch.setattr(picture, "_explain", lambda figure, *rest: figures.append(figure))
     draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.png", words=15, names=20)
+    return figures[0].axes[0]
+
+
+def test_ellipses_are_whole(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(picture, "WIDENED", 9.0)
+    axes = drawn(fitted, tmp_path, monkeypatch)
+    room = axes.get_window_extent().padded(1)
+    assert len(axes.patches) == len(axes.texts)
+    for ellipse in axes.patches:
+        box = ellipse.get_window_extent()
+        assert room.x0 <= box.x0
+        assert box.x1 <= room.x1
+        assert room.y0 <= box.y0
+        assert box.y1 <= room.y1
+
+
+def test_names_do_not_overlap(fitted, tmp_path, monkeypatch):
+    axes = drawn(fitted, tmp_path, monkeypatch)
+    boxes = [text.get_window_extent() for text in axes.texts]
     assert len(boxes) > 10
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])

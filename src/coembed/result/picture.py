@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.network.data import UNKNOWN
+from coembed.result.answers import KINDS, ItemKind
 from coembed.result.layout import TITLES, Layout, spreads
 from coembed.result.palette import COLOURS, MARKS, class_mark
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
 _MARKS = dict(zip(MARKS, ("o", "s", "^", "D", "v", "P"), strict=True))
+WIDENED = 0.15
+"""Share of its extent by which the map grows on each side for the ellipses of what is named."""
 # where a name may stand beside its point: offset in points, alignment
 _SIDES = (
     (5, 0, "left", "center"),
@@ -27,6 +30,14 @@ _SIDES = (
     (0, 5, "center", "bottom"),
     (0, -5, "center", "top"),
 )
+
+
+class Named(NamedTuple):
+    """A name on the map: whose it is, and its text."""
+
+    kind: ItemKind
+    row: int
+    text: Any
 
 
 def draw_map(
@@ -60,7 +71,14 @@ def draw_map(
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.03)
     figure.draw_without_rendering()  # settles the limits, so that names are measured where they will be
-    _name_some(figure, axes, fitted, layout, words, names)
+    named = _name_some(figure, axes, fitted, layout, words, names)
+    ellipses = _ellipses(fitted, layout, named)
+    if _make_room(axes, *ellipses):
+        figure.draw_without_rendering()
+        named = _name_again(figure, axes, named)
+        ellipses = _ellipses(fitted, layout, named)
+    for place, covariance in zip(*ellipses, strict=True):
+        _draw_ellipse(axes, place, covariance)
     _explain(figure, fitted, layout, legend, title)
     with replacing_file(target) as sibling:
         # no date in the file: the same map gives the same bytes
@@ -112,8 +130,8 @@ def _draw_nodes(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[
     return handles
 
 
-def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: int, names: int) -> None:
-    """Name items from the weightiest on, wherever there is room, and give those named an ellipse."""
+def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: int, names: int) -> list[Named]:
+    """Name items from the weightiest on, wherever there is room."""
     from matplotlib.patheffects import withStroke
 
     network = fitted.network
@@ -121,11 +139,19 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
     renderer = figure.canvas.get_renderer()
     room = axes.get_window_extent(renderer)
     taken: list[Any] = []
-    named: list[list[int]] = []
+    named: list[Named] = []
     owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)
-    kinds = (
-        (layout.nodes, _by_turns(fitted), network.node_names, names, {"weight": "bold", "fontsize": 8.5}),
+    kinds: tuple[tuple[ItemKind, Any, Any, Any, int, dict[str, Any]], ...] = (
         (
+            "node",
+            layout.nodes,
+            _by_turns(fitted),
+            network.node_names,
+            names,
+            {"weight": "bold", "fontsize": 8.5},
+        ),
+        (
+            "attribute",
             layout.attributes,
             spread_out(layout.attributes, owners),
             network.attribute_names,
@@ -133,10 +159,10 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
             {"style": "italic", "fontsize": 8.5},
         ),
     )
-    for places, order, texts, most, style in kinds:
-        chosen: list[int] = []
+    for kind, places, order, texts, most, style in kinds:
+        left = most
         for i in order[: 25 * most]:
-            if len(chosen) == most:
+            if not left:
                 break
             text = axes.annotate(
                 _short(texts[i], 22),
@@ -153,12 +179,54 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
                 text.remove()
             else:
                 taken.append(box)
-                chosen.append(int(i))
-        named.append(chosen)
-    nodes, attributes = (np.array(chosen, dtype=np.int64) for chosen in named)
+                named.append(Named(kind, int(i), text))
+                left -= 1
+    return named
+
+
+def _name_again(figure: Any, axes: Any, named: list[Named]) -> list[Named]:
+    """Names where they stand after the axes have been widened, without those that overlap now."""
+    renderer = figure.canvas.get_renderer()
+    room = axes.get_window_extent(renderer)
+    taken: list[Any] = []
+    kept = []
+    for each in named:
+        box = _fitting(each.text, taken, room, renderer)
+        if box is None:
+            each.text.remove()
+        else:
+            taken.append(box)
+            kept.append(each)
+    return kept
+
+
+def _ellipses(fitted: Fitted, layout: Layout, named: list[Named]) -> tuple[np.ndarray, np.ndarray]:
+    """Places and covariances of what is named."""
+    nodes, attributes = (
+        np.array([each.row for each in named if each.kind == kind], dtype=np.int64) for kind in KINDS
+    )
     places = np.vstack([layout.nodes[nodes], layout.attributes[attributes]])
-    for place, covariance in zip(places, spreads(fitted, layout, nodes, attributes), strict=True):
-        _ellipse(axes, place, covariance)
+    return places, spreads(fitted, layout, nodes, attributes)
+
+
+def _make_room(axes: Any, places: np.ndarray, covariances: np.ndarray) -> bool:
+    """Widen the axes until ellipses are whole, but never by much; whether that was needed."""
+    if not len(places):
+        return False
+    reach = np.sqrt(np.maximum(np.einsum("nii->ni", covariances), 0))
+    old = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    most = WIDENED * (old[1] - old[0])
+    low = np.maximum(np.minimum(old[0], (places - reach).min(axis=0)), old[0] - most)
+    high = np.minimum(np.maximum(old[1], (places + reach).max(axis=0)), old[1] + most)
+    if np.allclose([low, high], old):
+        return False
+    # the one of both extents that is too short for the shape of the axes grows with the other
+    box = axes.get_window_extent()
+    scale = ((high - low) / (box.width, box.height)).max()
+    middle, half = (low + high) / 2, scale * np.array([box.width, box.height]) / 2
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    return True
 
 
 def _fitting(text: Any, taken: list[Any], room: Any, renderer: Any) -> Any:
@@ -211,7 +279,7 @@ def _by_turns(fitted: Fitted) -> np.ndarray:
     return order[np.argsort(turn, kind="stable")]
 
 
-def _ellipse(axes: Any, place: np.ndarray, covariance: np.ndarray) -> None:
+def _draw_ellipse(axes: Any, place: np.ndarray, covariance: np.ndarray) -> None:
     from matplotlib.patches import Ellipse
 
     variances, directions = np.linalg.eigh(covariance)

@@ -78,8 +78,9 @@ function certainty(card) {
 // The reasons arrive after the card: they take a little longer.
 function explain(model, card, why, whyLabel, whyOf) {
   if (why.label?.reasons.length) {
-    const decisive = why.label.reasons[0].contribution >= 0.01;
-    whyLabel.replaceChildren(h("b", {}, "Why? "), decisive ? "" : "Many things together, most of all ", ...reasons(model, why.label));
+    const most = why.label.reasons[0].contribution;
+    const words = most < 0.001 ? ["Many things together: without any one of them the class would be the same."] : reasons(model, why.label);
+    whyLabel.replaceChildren(h("b", {}, "Why? "), most >= 0.01 || most < 0.001 ? "" : "Many things together, most of all ", ...words);
     whyLabel.hidden = false;
   }
   for (const each of why.attributes) {
@@ -92,14 +93,14 @@ function explain(model, card, why, whyLabel, whyOf) {
 }
 
 function reasons(model, why, most = 3) {
-  const parts = why.reasons.filter((reason, i) => !i || reason.contribution >= 0.001).slice(0, most).map((reason) => [
+  const parts = why.reasons.filter((reason) => reason.contribution >= 0.001).slice(0, most).map((reason) => [
     itemLink(model, { ...reason, label: null }, { class: "item inline" }),
     h("small", { title: `Without it the probability would be ${(why.score - reason.contribution).toFixed(2)} instead of ${why.score.toFixed(2)}` }, ` ${signed(reason.contribution)}`),
   ]);
   return join(parts);
 }
 
-const signed = (value) => `+${value >= 0.1 ? value.toFixed(2) : value >= 0.001 ? value.toFixed(3) : "0"}`;
+const signed = (value) => `+${value.toFixed(value >= 0.1 ? 2 : 3)}`;
 
 function sentence(model, why) {
   const words = [];

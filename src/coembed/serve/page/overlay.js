@@ -111,7 +111,7 @@ function drawNames(map, pen, css, taken) {
   };
   const node = { weight: 600, size: 12.5, gap: 5 };
   const attribute = { style: "italic", size: 12.5, gap: 5, alpha: 0.85 };
-  if (map.selected >= 0) put(map.selected, { weight: 700, size: 14, gap: 7, forced: true });
+  if (map.selected >= 0) put(map.selected, { weight: 700, size: 14, gap: map.pointSize / 2 + 8, forced: true }); // beside its ring
   if (!map.layers.names) return;
   const kind = (i) => (i < items.nodes ? node : attribute);
   let left = Math.round((width * height) / Math.max(6500, 15000 / Math.sqrt(Math.max(1, map.depth))));

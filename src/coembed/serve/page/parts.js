@@ -60,7 +60,7 @@ export function bars(model, rows, most = 4) {
       {},
       h("span.bar-name", {}, swatch(entry?.mark ?? "circle", css(classColour(entry)), 10), short(label, 26)),
       h("span.bar-track", {}, h("i", { style: { width: percent(probability, 1).replace(" ", ""), background: css(classColour(entry)) } })),
-      h("span.bar-value", {}, probability > 0.9995 ? "> 99.9 %" : percent(probability, 1)),
+      h("span.bar-value", {}, probability > 0.9995 ? "> 99.9 %" : probability < 0.0005 ? "< 0.1 %" : percent(probability, 1)),
     );
   };
   const first = rows.slice(0, most).map(line);

@@ -69,8 +69,8 @@ export function qualitySheet(place, { quality, model }) {
           h(
             "table.rows",
             {},
-            h("thead", {}, h("tr", {}, h("th", {}, "node"), h("th", {}, "predicted"), h("th.number", {}, "p"), h("th", {}, "true"))),
-            h("tbody", {}, quality.mistakes.map((each) => h("tr", {}, h("td", {}, itemLink(model, { kind: "node", id: each.id, label: each.predicted })), h("td", {}, short(each.predicted, 20)), h("td.number", {}, each.probability.toFixed(3)), h("td", {}, short(each.true, 20))))),
+            h("thead", {}, h("tr", {}, h("th", {}, "node"), h("th", {}, "predicted"), h("th", {}, "true"), h("th.number", {}, "probability"))),
+            h("tbody", {}, quality.mistakes.map((each) => h("tr", {}, h("td", {}, itemLink(model, { kind: "node", id: each.id, label: each.predicted })), h("td", {}, short(each.predicted, 20)), h("td", {}, short(each.true, 20)), h("td.number", {}, each.probability.toFixed(3))))),
           ),
         )
       : h("p.empty", {}, "There is none: every hidden label was found."),
