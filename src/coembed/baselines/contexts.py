@@ -101,7 +101,7 @@ def context_loss(vectors: Tensor, contexts: Tensor, noise: Tensor) -> Tensor:
     Parameters
     ----------
     vectors, contexts
-        One row a pair.
+        One row a pair; taken by ``embedding``, whose gradient is ten times as fast as that of an index.
     noise
         Vectors of nodes that are no contexts, ``(pairs, negatives, D)``.
     """

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, embedding
 
 from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
@@ -80,7 +80,11 @@ class Planetoid(nn.Module):
         return self.by_both(torch.cat([by_attributes.softmax(dim=1), by_vector.softmax(dim=1)], dim=1))
 
     def context_loss(self, nodes: Tensor, contexts: Tensor, noise: Tensor) -> Tensor:
-        return context_loss(self.vectors[nodes], self.contexts[contexts], self.contexts[noise])
+        return context_loss(
+            embedding(nodes, self.vectors),
+            embedding(contexts, self.contexts),
+            embedding(noise, self.contexts),
+        )
 
 
 def fit(problem: Problem) -> EmbeddedClasses:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, dropout, softsign
+from torch.nn.functional import cross_entropy, dropout, embedding, softsign
 
 from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
@@ -95,14 +95,16 @@ class Seano(nn.Module):
             walks = walker.walks(walker.starts(chosen.walks), chosen.steps)
             pairs = window_pairs(walks, chosen.window)
             noise = torch.randint(len(vectors), (len(pairs), chosen.negatives))
-            near, far = self.contexts[pairs[:, 1]], self.contexts[noise]
-            losses.append((len(pairs), context_loss(vectors[pairs[:, 0]], near, far)))
+            losses.append((len(pairs), self._context_loss(vectors, *pairs.t(), noise)))
         if chosen.label_pairs and classmates:
             some, same, others = classmates.draw(chosen.label_pairs, chosen.negatives)
-            losses.append(
-                (len(some), context_loss(vectors[some], self.contexts[same], self.contexts[others]))
-            )
+            losses.append((len(some), self._context_loss(vectors, some, same, others)))
         return losses
+
+    def _context_loss(self, vectors: Tensor, nodes: Tensor, contexts: Tensor, noise: Tensor) -> Tensor:
+        return context_loss(
+            embedding(nodes, vectors), embedding(contexts, self.contexts), embedding(noise, self.contexts)
+        )
 
     def _deeper(self, first: Tensor) -> Tensor:
         hidden = dropout(softsign(first + self.first_bias), self.dropout, self.training)
