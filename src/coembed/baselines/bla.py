@@ -64,8 +64,13 @@ def fit(problem: Problem) -> KeptRows:
         learnt = {"weights": model.weights, **csr_parts("common", model.common)}
         return keep_rows(model.rows, links.shape, learnt)
     step = balanced(weights)
-    rows = partial(_attribute_rows, step, sp.csr_array(owned.T), chosen)
-    return keep_rows(rows, owned.shape, csr_parts("step", step) | csr_parts("owned", owned))
+    owners = sp.csr_array(owned.T)
+    return keep_rows(
+        partial(_attribute_rows, step, owners, chosen),
+        owned.shape,
+        csr_parts("step", step) | csr_parts("owned", owned),
+        columns=partial(_attribute_columns, step, owners, chosen),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +172,13 @@ def _attribute_rows(
     start = np.zeros((step.shape[0], len(nodes)), dtype=np.float32)
     start[nodes, np.arange(len(nodes))] = 1
     return (owners @ walk_with_restart(step, start, chosen.keep, chosen.steps)).T
+
+
+def _attribute_columns(
+    step: sp.csr_array, owners: sp.csr_array, chosen: BLAOptions, items: np.ndarray
+) -> np.ndarray:
+    """The same for some attributes at all nodes."""
+    return walk_with_restart(step, owners[items].toarray().T, chosen.keep, chosen.steps).T
 
 
 def _ends(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,11 @@ def fit(problem: Problem) -> KeptRows:
     rows = partial(_rows, moves, back, network.n_nodes, problem.task == "links", chosen)
     items = network.n_nodes if problem.task == "links" else network.n_attributes
     return keep_rows(
-        rows, (network.n_nodes, items), csr_parts("moves", moves), lambda *done: report(problem, *done)
+        rows,
+        (network.n_nodes, items),
+        csr_parts("moves", moves),
+        lambda *done: report(problem, *done),
+        None if problem.task == "links" else partial(_columns, moves, network.n_nodes, chosen),
     )
 
 
@@ -81,3 +85,10 @@ def _rows(
     if not links:
         return there[:, n_nodes:]
     return there[:, :n_nodes] + walk_with_restart(moves, start, chosen.restart, chosen.steps)[:n_nodes].T
+
+
+def _columns(moves: sp.csr_array, n_nodes: int, chosen: SANOptions, items: np.ndarray) -> np.ndarray:
+    """How often walks from all nodes are at some attributes: the same sum of powers, from its other end."""
+    end = np.zeros((moves.shape[0], len(items)), dtype=np.float32)
+    end[n_nodes + items, np.arange(len(items))] = 1
+    return walk_with_restart(moves, end, chosen.restart, chosen.steps)[:n_nodes].T
