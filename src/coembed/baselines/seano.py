@@ -95,7 +95,7 @@ class Seano(nn.Module):
             walks = walker.walks(walker.starts(chosen.walks), chosen.steps)
             pairs = window_pairs(walks, chosen.window)
             noise = torch.randint(len(vectors), (len(pairs), chosen.negatives))
-            losses.append((len(pairs), self._context_loss(vectors, *pairs.t(), noise)))
+            losses.append((len(pairs), self._context_loss(vectors, pairs[:, 0], pairs[:, 1], noise)))
         if chosen.label_pairs and classmates:
             some, same, others = classmates.draw(chosen.label_pairs, chosen.negatives)
             losses.append((len(some), self._context_loss(vectors, some, same, others)))
