@@ -84,8 +84,8 @@ class ThinnedMatrix(SparseMatrix):
             return self
         values = torch.nn.functional.dropout(self.csr.values(), share)
         thin = copy(self)
-        thin.csr = _with_values(self.csr, values)
-        thin.transposed = _with_values(self.transposed, values[self.order])
+        thin.blocks = [_with_values(self.csr, values)]
+        thin.transposed = [_with_values(self.transposed[0], values[self.order])]
         return thin
 
 

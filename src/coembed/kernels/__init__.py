@@ -3,21 +3,54 @@
 Knows nothing of the model: matrices and vectors in, numbers out.
 """
 
-from coembed.kernels.all_pairs import Block, random_block, softplus_sum, softplus_sum_symmetric, square_sum
+from coembed.kernels.all_pairs import (
+    Block,
+    gram,
+    random_block,
+    softplus_sum,
+    softplus_sum_symmetric,
+    square_sum,
+)
+from coembed.kernels.exchange import (
+    all_true,
+    chosen,
+    gathered,
+    mean_of_all,
+    pair_sum,
+    sum_of_all,
+    summed_gradients,
+    total,
+)
 from coembed.kernels.noise import Noise, dropped
 from coembed.kernels.observed import ObservedPairs
+from coembed.kernels.partition import Partition, held_by, rows_of, table
 from coembed.kernels.rows import Rows
-from coembed.kernels.sparse import SparseMatrix
+from coembed.kernels.sparse import SparseMatrix, TransposedMatrix, column_blocks
 
 __all__ = [
     "Block",
     "Noise",
     "ObservedPairs",
+    "Partition",
     "Rows",
     "SparseMatrix",
+    "TransposedMatrix",
+    "all_true",
+    "chosen",
+    "column_blocks",
     "dropped",
+    "gathered",
+    "gram",
+    "held_by",
+    "mean_of_all",
+    "pair_sum",
     "random_block",
+    "rows_of",
     "softplus_sum",
     "softplus_sum_symmetric",
     "square_sum",
+    "sum_of_all",
+    "summed_gradients",
+    "table",
+    "total",
 ]

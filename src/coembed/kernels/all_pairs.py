@@ -71,10 +71,11 @@ def square_sum(
     >>> float(square_sum(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]])))  # 11^2 + 2^2
     125.0
     """
-    return (_gram(left, left_weight).double() * _gram(right, right_weight).double()).sum()
+    return (gram(left, left_weight).double() * gram(right, right_weight).double()).sum()
 
 
-def _gram(items: Tensor, weight: Tensor | None) -> Tensor:
+def gram(items: Tensor, weight: Tensor | None) -> Tensor:
+    """Sum over i of weight_i items_i items_i^T."""
     return items.t() @ (items if weight is None else items * weight[:, None])
 
 

@@ -10,6 +10,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from coembed.kernels.exchange import in_turn, returned
+from coembed.kernels.partition import Partition
+
 
 def csr_tensor(matrix: sp.csr_array, device: torch.device | str, dtype: torch.dtype) -> Tensor:
     """The torch form of a SciPy CSR matrix, with 32-bit indices wherever they suffice."""
@@ -31,13 +34,16 @@ def csr_tensor(matrix: sp.csr_array, device: torch.device | str, dtype: torch.dt
 class SparseMatrix:
     """A constant CSR matrix together with its transpose, which the gradient needs.
 
-    A symmetric matrix is stored once.
+    A symmetric matrix is stored once. Where the rows of `matrix` are those of one process, and those of the
+    dense factor are dealt out by `columns`, so are the rows of the product.
 
     Examples
     --------
     >>> matrix = SparseMatrix(sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
     >>> (matrix @ torch.tensor([[1.0], [3.0]])).tolist()
     [[6.0], [0.0]]
+    >>> (matrix.T @ torch.tensor([[1.0], [3.0]])).tolist()
+    [[0.0], [2.0]]
     """
 
     def __init__(
@@ -45,27 +51,97 @@ class SparseMatrix:
         matrix: sp.csr_array,
         *,
         symmetric: bool = False,
+        rows: Partition | None = None,
+        columns: Partition | None = None,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
+        self.rows = rows or Partition.whole(matrix.shape[0])
+        self.columns = columns or Partition.whole(matrix.shape[1])
         self.shape: tuple[int, int] = matrix.shape
-        self.csr = csr_tensor(matrix, device, dtype)
-        self.transposed = self.csr if symmetric else csr_tensor(matrix.T.tocsr(), device, dtype)
+        self.symmetric = symmetric
+        # a block for every process: what its rows of the dense factor are multiplied with
+        blocks = column_blocks(matrix, self.columns)
+        self.blocks = [csr_tensor(block, device, dtype) for block in blocks]
+        self.transposed = (
+            self.blocks if symmetric else [csr_tensor(block.T.tocsr(), device, dtype) for block in blocks]
+        )
+
+    @property
+    def csr(self) -> Tensor:
+        """The matrix, where one process has all of it."""
+        return self.blocks[0]
+
+    @property
+    def T(self) -> TransposedMatrix:
+        return TransposedMatrix(self)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _Product.apply(dense, self.csr, self.transposed)
+        product: Tensor = _Product.apply(dense, self, False)
+        return product
+
+    def times(self, dense: Tensor) -> Tensor:
+        """Own rows of the product, from the dense rows of one process after the other."""
+        product: Tensor | None = None
+        for process, share in in_turn(dense, self.columns):
+            if product is None:
+                product = _times(self.blocks[process], share)
+            else:
+                product += _times(self.blocks[process], share)
+        assert product is not None
+        return product
+
+    def transposed_times(self, dense: Tensor) -> Tensor:
+        """Own rows of the product of the transpose, to which every process adds."""
+        if self.symmetric:
+            return self.times(dense)
+        product = dense.new_empty(0)
+        for process, block in enumerate(self.transposed):
+            part = _times(block, dense)
+            returned(part, process, self.columns)
+            if process == self.columns.rank:
+                product = part
+        return product
+
+
+class TransposedMatrix:
+    """The transpose of a matrix, without a copy."""
+
+    def __init__(self, matrix: SparseMatrix) -> None:
+        self.T = matrix
+        self.rows, self.columns = matrix.columns, matrix.rows
+        self.shape = (self.rows.own.size, self.columns.total)
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _Product.apply(dense, self.T, True)
         return product
 
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, csr: Tensor, transposed: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        return csr @ dense
+    def forward(ctx: Any, dense: Tensor, matrix: SparseMatrix, transposed: bool) -> Tensor:
+        ctx.matrix, ctx.transposed = matrix, transposed
+        return matrix.transposed_times(dense) if transposed else matrix.times(dense)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.transposed @ gradients[0].contiguous(), None, None
+        gradient, matrix = gradients[0].contiguous(), ctx.matrix
+        back = matrix.times(gradient) if ctx.transposed else matrix.transposed_times(gradient)
+        return back, None, None
+
+
+def column_blocks(matrix: sp.csr_array, columns: Partition) -> list[sp.csr_array]:
+    """The columns of each process, counted from its first."""
+    if columns.processes == 1:
+        return [matrix]
+    every = (columns.rows(process) for process in range(columns.processes))
+    return [sp.csr_array(matrix[:, rows.start : rows.stop]) for rows in every]
+
+
+def _times(block: Tensor, dense: Tensor) -> Tensor:
+    if not block.shape[0] or not block.shape[1]:
+        return dense.new_zeros(block.shape[0], dense.shape[1])  # a process without rows
+    return block @ dense
 
 
 def transposed_order(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:

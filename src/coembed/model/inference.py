@@ -12,7 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import Noise, Rows, SparseMatrix, dropped
+from coembed.kernels import Noise, Partition, Rows, SparseMatrix, TransposedMatrix, dropped, rows_of, table
+
+Matrix = SparseMatrix | TransposedMatrix | Tensor
 
 
 class Evidence(NamedTuple):
@@ -25,12 +27,13 @@ class Evidence(NamedTuple):
 class Inputs(nn.Module):
     """A linear layer on the concatenation of matrices that need not be concatenated.
 
-    `row_scale` multiplies the rows of all of them, after the product, where it costs next to nothing.
+    `row_scale` multiplies the rows of all of them, after the product, where it costs next to nothing. The
+    weights of sparse matrices are dealt out as the columns of these are.
     """
 
     def __init__(
         self,
-        matrices: Sequence[SparseMatrix | Tensor],
+        matrices: Sequence[Matrix],
         outputs: Sequence[int],
         row_scale: Tensor | None = None,
     ) -> None:
@@ -39,10 +42,7 @@ class Inputs(nn.Module):
         self.row_scale = row_scale
         self.outputs = list(outputs)
         fan_in = sum(matrix.shape[1] for matrix in matrices)
-        self.weights = nn.ParameterList(
-            torch.cat([glorot(matrix.shape[1], width, fan_in) for width in outputs], dim=1)
-            for matrix in matrices
-        )
+        self.weights = nn.ParameterList(_first_layer(matrix, fan_in, outputs) for matrix in matrices)
 
     def forward(self) -> tuple[Tensor, ...]:
         total = self.matrices[0] @ self.weights[0]
@@ -61,15 +61,17 @@ class DenseInference(nn.Module):
 
     def __init__(
         self,
-        matrices: Sequence[SparseMatrix | Tensor],
+        matrices: Sequence[Matrix],
         hidden: int,
         latent: int,
         n_classes: int = 0,
         dropout: float = 0.0,
         row_scale: Tensor | None = None,
         encoder_dropout: float = 0.0,
+        rows: Partition | None = None,
     ) -> None:
         super().__init__()
+        self.rows = rows
         self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.bias = nn.Parameter(torch.zeros(hidden))
@@ -78,9 +80,9 @@ class DenseInference(nn.Module):
 
     def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
-        rows = Rows.all(len(first))
+        rows = rows_of(self.rows, len(first))
         hidden = dropped(torch.tanh(first + self.bias), self.encoder_dropout, noise, "hidden", rows)
-        return Evidence(self.second(hidden), self.label(for_label[0], noise) if self.label else None)
+        return Evidence(self.second(hidden), self.label(for_label[0], noise, rows) if self.label else None)
 
 
 class GraphInference(nn.Module):
@@ -88,7 +90,7 @@ class GraphInference(nn.Module):
 
     def __init__(
         self,
-        matrices: Sequence[SparseMatrix | Tensor],
+        matrices: Sequence[Matrix],
         graph: Propagation,
         hidden: int,
         latent: int,
@@ -96,8 +98,10 @@ class GraphInference(nn.Module):
         dropout: float = 0.0,
         row_scale: Tensor | None = None,
         encoder_dropout: float = 0.0,
+        rows: Partition | None = None,
     ) -> None:
         super().__init__()
+        self.rows = rows
         self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.graph = graph
@@ -106,10 +110,10 @@ class GraphInference(nn.Module):
 
     def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
-        rows = Rows.all(len(first))
+        rows = rows_of(self.rows, len(first))
         hidden = dropped(torch.tanh(self.graph(first)), self.encoder_dropout, noise, "hidden", rows)
         output = self.graph(hidden @ self.second)
-        return Evidence(output, self.label(for_label[0], noise) if self.label else None)
+        return Evidence(output, self.label(for_label[0], noise, rows) if self.label else None)
 
 
 class LabelHead(nn.Module):
@@ -121,16 +125,17 @@ class LabelHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, n_classes)
 
-    def forward(self, first: Tensor, noise: Noise | None = None) -> Tensor:
-        hidden = torch.tanh(first + self.bias)
-        logits: Tensor = self.second(
-            dropped(hidden, self.dropout, noise, "label hidden", Rows.all(len(hidden)))
-        )
+    def forward(self, first: Tensor, noise: Noise | None, rows: Rows) -> Tensor:
+        hidden = dropped(torch.tanh(first + self.bias), self.dropout, noise, "label hidden", rows)
+        logits: Tensor = self.second(hidden)
         return logits
 
 
 class Propagation:
-    """Ã = D^-1/2 (A + I) D^-1/2, from the one stored A: scale, multiply, scale."""
+    """Ã = D^-1/2 (A + I) D^-1/2, from the one stored A: scale, multiply, scale.
+
+    Where rows are dealt out, `degrees` are those of a process's own.
+    """
 
     def __init__(self, links: SparseMatrix, degrees: Tensor) -> None:
         self.links = links
@@ -141,10 +146,26 @@ class Propagation:
         return (self.links @ scaled + scaled) * self.scale
 
 
+def _first_layer(matrix: Matrix, fan_in: int, outputs: Sequence[int]) -> nn.Parameter:
+    if isinstance(matrix, Tensor):
+        return nn.Parameter(torch.cat([glorot(matrix.shape[1], width, fan_in) for width in outputs], dim=1))
+    parts = [glorot_rows(matrix.columns, width, fan_in) for width in outputs]
+    return table(torch.cat([part.detach() for part in parts], dim=1), matrix.columns)
+
+
 def glorot(n_in: int, n_out: int, fan_in: int | None = None) -> Tensor:
     """Uniform weights that keep the variance of a layer with `fan_in` inputs in all."""
     bound = (6 / ((fan_in or n_in) + n_out)) ** 0.5
     return torch.empty(n_in, n_out).uniform_(-bound, bound)
+
+
+def glorot_rows(partition: Partition, width: int, fan_in: int | None = None) -> nn.Parameter:
+    """A table of such weights of which each process has its rows, and draws no others."""
+    # the same number in every process, as all have drawn the same so far
+    seed = int(torch.randint(2**31, ()))
+    bound = (6 / ((fan_in or partition.total) + width)) ** 0.5
+    rows = Noise(seed).uniform("weights", partition.own, width, torch.empty(0))
+    return table(rows.mul_(2 * bound).sub_(bound), partition)
 
 
 def dense_layer(n_in: int, n_out: int) -> nn.Linear:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coembed.kernels import Noise, Rows
+from coembed.kernels import Noise, Partition, rows_of, sum_of_all
 
 LabelMethod = Literal["gumbel", "hard", "exact"]
 
@@ -33,6 +33,8 @@ class LabelVariable:
     ----------
     observed
         Class of each item, -1 where it is unknown.
+    rows
+        How all items are dealt out, if these are one process's.
     prior
         p(y): `uniform`, or the frequencies among the observed.
 
@@ -50,15 +52,19 @@ class LabelVariable:
         prior: Literal["uniform", "frequency"] = "uniform",
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
+        rows: Partition | None = None,
     ) -> None:
         self.n_classes = n_classes
+        self.rows = rows_of(rows, len(observed))
+        everybody = rows or Partition.whole(len(observed))
         self.known = torch.as_tensor(observed >= 0, device=device)
         self.items = self.known.nonzero().squeeze(1)
         self.classes = torch.as_tensor(observed, device=device)[self.items]
         self.one_hot = torch.zeros(len(observed), n_classes, device=device, dtype=dtype)
         self.one_hot[self.items, self.classes] = 1
-        self.n_known = len(self.items)
-        counts = self.one_hot.sum(dim=0)
+        here = np.bincount(observed[observed >= 0], minlength=n_classes)
+        counts = self.one_hot.new_tensor(sum_of_all(here, everybody))
+        self.n_known = round(float(counts.sum()))
         if prior == "frequency":
             # one imaginary item a class, so that a class without a label stays possible
             self.log_prior = ((counts + 1) / (counts + 1).sum()).log()
@@ -68,6 +74,7 @@ class LabelVariable:
     def part(self, rows: slice) -> LabelVariable:
         """The variable of some of the items; a mean is still one over all that are known."""
         part = copy(self)
+        part.rows = self.rows.part(rows)
         part.known, part.one_hot = self.known[rows], self.one_hot[rows]
         part.items = part.known.nonzero().squeeze(1)
         part.classes = part.one_hot[part.items].argmax(dim=1)
@@ -77,17 +84,12 @@ class LabelVariable:
         """The observed one-hot where there is one, q(y | F) elsewhere."""
         return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
 
-    def choices(
-        self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise, rows: Rows | None = None
-    ) -> Choices:
-        """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes).
-
-        `rows` says which of all rows these are, if they are not all.
-        """
+    def choices(self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise) -> Choices:
+        """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes)."""
         if method == "exact":
             every_class = torch.eye(self.n_classes, device=logits.device, dtype=logits.dtype)
             return Choices(every_class.expand(len(logits), -1, -1), self.probabilities(logits))
-        uniform = noise.uniform("label", rows or Rows.all(len(logits)), self.n_classes, logits)
+        uniform = noise.uniform("label", self.rows, self.n_classes, logits)
         gumbel = -(-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log()
         perturbed = logits.log_softmax(dim=-1) + gumbel
         if method == "hard":
@@ -104,7 +106,7 @@ class LabelVariable:
         return torch.where(self.known, observed, latent)
 
     def classification_loss(self, logits: Tensor) -> Tensor:
-        """Mean over the labelled items of -log q(y | F)."""
+        """Mean over the labelled items of -log q(y | F); of a process's items, its share of that."""
         if not len(self.items):
             return logits.sum() * 0
         return F.cross_entropy(logits[self.items], self.classes, reduction="sum") / self.n_known

@@ -11,13 +11,14 @@ import scipy.sparse as sp
 import torch
 from torch import nn
 
-from coembed.kernels import SparseMatrix
+from coembed.kernels import Partition, SparseMatrix, sum_of_all
 from coembed.model.inference import DenseInference, GraphInference, Propagation
 from coembed.model.relation import Relation
+from coembed.model.share import Share
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views import ViewsInference
 from coembed.network import Network
-from coembed.network.rows import root_mean_square, unit_rows
+from coembed.network.rows import column_squares, root_mean_square, unit_rows
 from coembed.settings import Likelihood, Settings
 from coembed.views import (
     AttributeViews,
@@ -51,11 +52,14 @@ def likelihood_of(matrix: sp.csr_array, likelihood: Likelihood) -> Literal["bern
     return "gaussian" if values_tell else "bernoulli"
 
 
-def as_modelled(matrix: sp.csr_array, likelihood: Likelihood) -> tuple[sp.csr_array, float]:
+def as_modelled(
+    matrix: sp.csr_array, likelihood: Likelihood, rows: Partition | None = None
+) -> tuple[sp.csr_array, float]:
     """The matrix that the model reads and explains, and the unit in which its values are measured.
 
     Bernoulli: presence, as the paper takes it, counts and tf-idf included. Gaussian: the values, in units of
-    the root mean square of those stored, so that codes have the size of their prior.
+    the root mean square of those stored, so that codes have the size of their prior. `rows` says how all rows
+    are dealt out, if these are one process's.
     """
     if likelihood_of(matrix, likelihood) == "bernoulli":
         presence = sp.csr_array(
@@ -63,6 +67,9 @@ def as_modelled(matrix: sp.csr_array, likelihood: Likelihood) -> tuple[sp.csr_ar
         )
         return presence, 1.0
     unit = root_mean_square(matrix)
+    if rows is not None:
+        squares, count = sum_of_all(np.array([unit**2 * matrix.nnz, matrix.nnz]), rows)
+        unit = float(np.sqrt(squares / count)) if count else 1.0
     return sp.csr_array(
         (matrix.data / np.float32(unit), matrix.indices, matrix.indptr), shape=matrix.shape
     ), unit
@@ -86,27 +93,38 @@ def look(network: Network, settings: Settings) -> Seen:
 
 
 def scan(
-    network: Network, settings: Settings, device: torch.device | str = "cpu", seen: Seen | None = None
+    network: Network | Share,
+    settings: Settings,
+    device: torch.device | str = "cpu",
+    seen: Seen | None = None,
 ) -> SVAE:
-    """The SCAN of a network. Links, attributes or labels may be missing: what is left is still a model."""
+    """The SCAN of a network. Links, attributes or labels may be missing: what is left is still a model.
+
+    Of a network that is dealt out to processes, each calls this with its share, and that of what is seen.
+    """
     if settings.encoder == "views" and seen is None:
+        if isinstance(network, Share):
+            raise ValueError("a share of a network does not tell its views; give them")
         seen = look(network, settings)
+    share = network if isinstance(network, Share) else Share.of(network)
+    nodes, items = share.nodes, share.items
     dtype = getattr(torch, settings.precision)
-    links, _ = as_modelled(network.links, settings.links)
-    attributes, _ = as_modelled(network.attributes, settings.attributes)
+    links, _ = as_modelled(share.links, settings.links, nodes)
+    attributes, _ = as_modelled(share.attributes, settings.attributes, nodes)
     if settings.encoder == "views" and seen is not None:
-        builders = _views_inference(seen, settings, device, dtype)
+        builders = _views_inference(seen, settings, device, dtype, nodes, items)
     else:
-        builders = _paper_inference(links, attributes, settings, device, dtype)
+        builders = _paper_inference(links, attributes, settings, device, dtype, nodes, items)
     evidence: dict[str, np.ndarray | None] = {NODE: None, ATTRIBUTE: None}
     if settings.biases:
-        counts = np.diff(attributes.indptr), np.bincount(attributes.indices, minlength=attributes.shape[1])
-        evidence[NODE] = np.log1p(np.stack([np.diff(links.indptr), counts[0]], axis=1))
-        evidence[ATTRIBUTE] = np.log1p(counts[1])[:, None]
+        owners = sum_of_all(np.bincount(attributes.indices, minlength=items.total), nodes)
+        evidence[NODE] = np.log1p(np.stack([np.diff(links.indptr), np.diff(attributes.indptr)], axis=1))
+        evidence[ATTRIBUTE] = np.log1p(owners)[items.own.start : items.own.stop, None]
 
-    types = [EntityType(NODE, network.n_nodes, builders[NODE], network.n_classes, network.labels)]
+    n_links, n_entries = sum_of_all(np.array([links.nnz, attributes.nnz]), nodes)
+    types = [EntityType(NODE, nodes.total, builders[NODE], share.n_classes, share.labels, rows=nodes)]
     relations = []
-    if links.nnz or not attributes.nnz:
+    if n_links or not n_entries:
         relations.append(
             Relation(
                 LINKS,
@@ -119,9 +137,9 @@ def scan(
                 evidence[NODE],
             )
         )
-    if network.n_attributes:
-        types.append(EntityType(ATTRIBUTE, network.n_attributes, builders[ATTRIBUTE]))
-        if attributes.nnz:
+    if items.total:
+        types.append(EntityType(ATTRIBUTE, items.total, builders[ATTRIBUTE], rows=items))
+        if n_entries:
             relations.append(
                 Relation(
                     ATTRIBUTES,
@@ -144,13 +162,17 @@ def _paper_inference(
     settings: Settings,
     device: torch.device | str,
     dtype: torch.dtype,
+    nodes: Partition,
+    items: Partition,
 ) -> dict[str, Builder]:
     """Propagation over the links for nodes, two dense layers for attributes."""
-    adjacency = SparseMatrix(links, symmetric=True, device=device, dtype=dtype)
-    has = SparseMatrix(attributes, device=device, dtype=dtype)
-    owners = SparseMatrix(attributes.T.tocsr(), device=device, dtype=dtype)
+    adjacency = SparseMatrix(links, symmetric=True, rows=nodes, columns=nodes, device=device, dtype=dtype)
+    has = SparseMatrix(attributes, rows=nodes, columns=items, device=device, dtype=dtype)
     node_scale = unit_rows([links, attributes]) if settings.node_inputs == "unit" else None
-    attribute_scale = unit_rows([attributes.T.tocsr()]) if settings.attribute_inputs == "unit" else None
+    attribute_scale = None
+    if settings.attribute_inputs == "unit":
+        squares = sum_of_all(column_squares(attributes), nodes)[items.own.start : items.own.stop]
+        attribute_scale = (1 / np.sqrt(np.maximum(squares, 1e-12))).astype(np.float32)
     degrees = torch.as_tensor(abs(links).sum(axis=1), device=device, dtype=dtype)
 
     def tensor(scale: np.ndarray | None) -> torch.Tensor | None:
@@ -166,27 +188,34 @@ def _paper_inference(
             dropout=settings.dropout,
             row_scale=tensor(node_scale),
             encoder_dropout=settings.encoder_dropout,
+            rows=nodes,
         )
 
     def attribute_inference(latent: int, n_classes: int) -> nn.Module:
         return DenseInference(
-            [owners],
+            [has.T],
             settings.hidden,
             latent,
             n_classes,
             row_scale=tensor(attribute_scale),
             encoder_dropout=settings.encoder_dropout,
+            rows=items,
         )
 
     return {NODE: node_inference, ATTRIBUTE: attribute_inference}
 
 
 def _views_inference(
-    seen: Seen, settings: Settings, device: torch.device | str, dtype: torch.dtype
+    seen: Seen,
+    settings: Settings,
+    device: torch.device | str,
+    dtype: torch.dtype,
+    nodes: Partition,
+    items: Partition,
 ) -> dict[str, Builder]:
     """A branch for every view, of nodes and of attributes."""
 
-    def build(seen: NodeViews | AttributeViews) -> Builder:
+    def build(seen: NodeViews | AttributeViews, rows: Partition, columns: dict[str, Partition]) -> Builder:
         return lambda latent, n_classes: ViewsInference(
             seen.all,
             seen.evidence,
@@ -198,6 +227,12 @@ def _views_inference(
             input_dropout=settings.input_dropout,
             device=device,
             dtype=dtype,
+            rows=rows,
+            columns=columns,
+            by_columns=("owners",) if rows.processes > 1 else (),
         )
 
-    return {NODE: build(seen.nodes), ATTRIBUTE: build(seen.attributes)}
+    return {
+        NODE: build(seen.nodes, nodes, {"words": items}),
+        ATTRIBUTE: build(seen.attributes, items, {"owners": nodes}),
+    }

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from coembed.errors import InputError
-from coembed.kernels import Noise, Rows
+from coembed.kernels import Noise, Partition, Rows, total
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
@@ -45,6 +45,9 @@ class EntityType:
     `inference(latent, n_classes)` builds its inference network, a module that gives :class:`Evidence` when
     it is called with the noise of a training step, or with None. `labels` holds the class of each item, -1
     where it is unknown.
+
+    Where the `n_items` are dealt out to processes, `rows` says how; labels, features and the inference
+    network are of one process's items.
     """
 
     name: str
@@ -53,6 +56,11 @@ class EntityType:
     n_classes: int = 0
     labels: np.ndarray | None = None
     features: Features | None = None
+    rows: Partition | None = None
+
+    @property
+    def partition(self) -> Partition:
+        return self.rows or Partition.whole(self.n_items)
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,12 @@ class Inferred(NamedTuple):
         values, weights = zip(*codes, strict=True)
         joined = Codes(torch.cat(values), None if weights[0] is None else torch.cat(weights))
         return cls(joined, *(torch.stack(cost).sum() for cost in costs))
+
+    def of_all(self, partition: Partition) -> Inferred:
+        """With the costs of the items of all processes beside the codes of one's own."""
+        if partition.processes == 1:
+            return self
+        return Inferred(self.codes, *total(torch.stack(self[1:]), partition).unbind())
 
 
 class SVAE(nn.Module):
@@ -145,8 +159,10 @@ class SVAE(nn.Module):
                 self.label_shift[t.name] = nn.Parameter(glorot(t.n_classes, 2 * latent))
                 if goal.label_decoding:
                     self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
-                observed = np.full(t.n_items, -1) if t.labels is None else t.labels
-                self.labels[t.name] = LabelVariable(observed, t.n_classes, goal.label_prior, device, dtype)
+                observed = np.full(t.partition.own.size, -1) if t.labels is None else t.labels
+                self.labels[t.name] = LabelVariable(
+                    observed, t.n_classes, goal.label_prior, device, dtype, t.rows
+                )
             if t.features is not None:
                 self.decoders[t.name] = FeatureTerm(t.features, self.code_size, device, dtype)
 
@@ -161,6 +177,8 @@ class SVAE(nn.Module):
                     block=goal.block,
                     device=device,
                     dtype=dtype,
+                    source=self.types[relation.source].partition,
+                    target=self.types[relation.target].partition,
                 )
             )
         self.to(device=device, dtype=dtype)
@@ -187,7 +205,8 @@ class SVAE(nn.Module):
         for name, decoder in self.decoders.items():
             assert isinstance(decoder, FeatureTerm)
             share = decoder.weight / self.types[name].n_items
-            parts[f"{name} features"] = decoder.weight * decoder(inferred[name].codes)
+            cost = total(decoder(inferred[name].codes), self.types[name].partition)
+            parts[f"{name} features"] = share * cost
             kl.append(share * goal.kl_weight * inferred[name].kl)
             label.append(share * inferred[name].label_cost)
         parts["kl"] = torch.stack(kl).sum()
@@ -199,8 +218,8 @@ class SVAE(nn.Module):
             if self.label_decoders:
                 decoding = torch.stack([inferred[name].label_decoding for name in self.labels])
                 parts["label decoding"] = goal.label_decoding * decoding.sum()
-        total = torch.stack([part.double() for part in parts.values()]).sum()
-        return Loss(total, {name: part.detach() for name, part in parts.items()})
+        whole = torch.stack([part.double() for part in parts.values()]).sum()
+        return Loss(whole, {name: part.detach() for name, part in parts.items()})
 
     def evidence(self, name: str, noise: Noise | None = None) -> Evidence:
         """What the inputs say of a type's items; nothing is left out but in training, with noise."""
@@ -253,10 +272,11 @@ class SVAE(nn.Module):
     def _infer(self, name: str, noise: Noise) -> Inferred:
         variable = self.labels.get(name)
         network = self.inference[name]
-        every = Rows.all(self.types[name].n_items)
+        partition = self.types[name].partition
+        every = partition.own
         parts = row_parts(every.size)
         if len(parts) == 1:
-            return self._infer_part(name, network(noise), variable, every, noise)
+            return self._infer_part(name, network(noise), variable, every, noise).of_all(partition)
         # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
         # the hidden layers of a million nodes alone would take gigabytes.
         read = network.reader(noise) if isinstance(network, ViewsInference) else read_whole(network(noise))
@@ -271,7 +291,7 @@ class SVAE(nn.Module):
 
             # the noise belongs to the rows: the second time it is the same
             found.append(checkpoint(infer, use_reentrant=False, preserve_rng_state=False))
-        return Inferred.joined(found)
+        return Inferred.joined(found).of_all(partition)
 
     def _infer_part(
         self, name: str, evidence: Evidence, variable: LabelVariable | None, rows: Rows, noise: Noise
@@ -283,7 +303,7 @@ class SVAE(nn.Module):
         chosen: Choices | None = None
         label_cost = classification = nothing
         if logits is not None and variable is not None:
-            chosen = variable.choices(logits, goal.labels, goal.tau, noise, rows)
+            chosen = variable.choices(logits, goal.labels, goal.tau, noise)
             label_cost = variable.cost(logits, goal.entropy_weight).sum()
             classification = variable.classification_loss(logits)
         values = None if chosen is None else chosen.values
@@ -317,25 +337,27 @@ class SVAE(nn.Module):
 
     def _shares(self, relation: Relation) -> list[tuple[str, float]]:
         """Which types pay their KL and label cost for a relation, and how many times."""
-        rows, columns = relation.matrix.shape
+        rows, columns = self.types[relation.source].n_items, self.types[relation.target].n_items
         atomic = self.objective.kl_accounting == "atomic"
         if relation.source == relation.target:
             return [(relation.source, 2 * (rows - 1) if atomic else 1)]
         return [(relation.source, columns if atomic else 1), (relation.target, rows if atomic else 1)]
 
     def _check(self, relation: Relation) -> None:
-        for end, size in zip((relation.source, relation.target), relation.matrix.shape, strict=True):
+        for place, end in enumerate((relation.source, relation.target)):
             if end not in self.types:
                 raise InputError(f"relation {relation.name!r} names the unknown type {end!r}")
-            if self.types[end].n_items != size:
+            size = relation.matrix.shape[place]
+            expected = self.types[end].n_items if place else self.types[end].partition.own.size
+            if expected != size:
                 raise InputError(
                     f"relation {relation.name!r} has {size} items of type {end!r}, "
-                    f"but the type has {self.types[end].n_items}"
+                    f"but the type has {expected}"
                 )
 
 
 class FeatureTerm(nn.Module):
-    """-log p(x | z, y) of a type's own features, a mean over its items."""
+    """-log p(x | z, y) of a type's own features, summed over its items."""
 
     def __init__(
         self, features: Features, code_size: int, device: torch.device | str, dtype: torch.dtype
@@ -359,4 +381,4 @@ class FeatureTerm(nn.Module):
             error = (target - decoded) * (-self.log_scale).exp()
             cost = 0.5 * error**2 + self.log_scale + 0.5 * float(np.log(2 * np.pi))
         cost = cost.sum(dim=-1)
-        return (cost if codes.weights is None else cost * codes.weights).sum() / len(self.target)
+        return (cost if codes.weights is None else cost * codes.weights).sum()

@@ -8,15 +8,25 @@ degree and number of attributes) enters linearly, so that the width of a Gaussia
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import Noise, Rows, SparseMatrix, dropped
-from coembed.model.inference import Evidence, dense_layer, glorot
+from coembed.kernels import (
+    Noise,
+    Partition,
+    SparseMatrix,
+    TransposedMatrix,
+    dropped,
+    gathered,
+    mean_of_all,
+    sum_of_all,
+    total,
+)
+from coembed.model.inference import Evidence, dense_layer, glorot, glorot_rows
 from coembed.model.parts import row_parts
 
 # Root mean square length of the rows of a view: with it tanh is neither linear nor saturated at the start.
@@ -28,6 +38,9 @@ class View(nn.Module):
 
     In training a share of its *columns* is left out in every epoch, for all rows alike: it costs nothing,
     being a matter of the weights.
+
+    Where the items are dealt out by `rows`, the features are one process's; a sparse view has a large table
+    of weights, which is dealt out by `columns`. With `by_columns` the process has its columns of all rows.
     """
 
     def __init__(
@@ -38,21 +51,42 @@ class View(nn.Module):
         dropout: float,
         device: torch.device | str,
         dtype: torch.dtype,
+        rows: Partition | None = None,
+        columns: Partition | None = None,
+        by_columns: bool = False,
     ) -> None:
         super().__init__()
+        every = rows or Partition.whole(features.shape[0])
         values = np.asarray(features.data if sp.issparse(features) else features)
-        length = np.sqrt(_square_sum(values) / max(features.shape[0], 1))
+        length = np.sqrt(float(sum_of_all(_square_sum(values), every)) / max(every.total, 1))
         self.scale = ROW_LENGTH / length if length else 1.0
-        self.matrices = [_matrix(features, rows, device, dtype) for rows in row_parts(features.shape[0])]
-        self.weight = nn.Parameter(glorot(features.shape[1], hidden))
+        self.parts = row_parts(every.own.size)
+        self.owned: TransposedMatrix | None = None
+        self.matrices: list[SparseMatrix | Tensor] = []
+        if by_columns:
+            turned = sp.csr_array(features.T)
+            self.owned = SparseMatrix(turned, rows=columns, columns=rows, device=device, dtype=dtype).T
+        else:
+            self.matrices = [_matrix(features, rows, device, dtype) for rows in self.parts]
+        self.columns = columns or Partition.whole(features.shape[1])
+
+        def weight() -> nn.Parameter:
+            if sp.issparse(features):
+                return glorot_rows(self.columns, hidden)
+            return nn.Parameter(glorot(features.shape[1], hidden))
+
+        self.weight = weight()
         self.bias = nn.Parameter(torch.zeros(hidden))
         # apart from the others, as they decay faster
-        self.label_weight = nn.Parameter(glorot(features.shape[1], hidden)) if labelled else None
+        self.label_weight = weight() if labelled else None
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.dropout = dropout
 
     def first_layer(self, noise: Noise | None = None) -> tuple[Tensor, Tensor]:
-        """Weights for the features as they are, without the columns that are left out this time; biases."""
+        """Weights for the features as they are, without the columns that are left out this time; biases.
+
+        Where the process has only its columns: what all make of the rows that are its own.
+        """
         weight: Tensor = self.weight
         bias: Tensor = self.bias
         if self.label_weight is not None and self.label_bias is not None:
@@ -60,16 +94,21 @@ class View(nn.Module):
             bias = torch.cat([bias, self.label_bias])
         weight = weight * self.scale
         if noise is not None and self.dropout:
-            weight = weight * noise.kept("columns", self.dropout, Rows.all(len(weight)), 1, weight)
-        return weight, bias
+            weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
+        return gathered(weight, self.columns) if self.owned is None else self.owned @ weight, bias
 
     def hidden(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
         """The hidden layers for the Gaussian and for the label, side by side, of a part of the rows."""
-        return torch.tanh(self.matrices[place] @ weight + bias)
+        first = self.matrices[place] @ weight if self.owned is None else weight[self.parts[place]]
+        return torch.tanh(first + bias)
 
 
 class ViewsInference(nn.Module):
-    """The inference networks of a type whose items are seen in several views."""
+    """The inference networks of a type whose items are seen in several views.
+
+    Where items are dealt out to processes: `rows` are those of the type, `columns` by name those of sparse
+    views, and `by_columns` the views of which a process has its columns of all rows.
+    """
 
     def __init__(
         self,
@@ -84,16 +123,31 @@ class ViewsInference(nn.Module):
         input_dropout: float = 0.0,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
+        rows: Partition | None = None,
+        columns: Mapping[str, Partition] | None = None,
+        by_columns: Collection[str] = (),
     ) -> None:
         super().__init__()
+        self.rows = rows or Partition.whole(len(evidence))
+        own = columns or {}
         self.views = nn.ModuleDict(
             {
-                name: View(view, hidden, n_classes > 0, input_dropout, device, dtype)
+                name: View(
+                    view,
+                    hidden,
+                    n_classes > 0,
+                    input_dropout,
+                    device,
+                    dtype,
+                    rows,
+                    own.get(name),
+                    name in by_columns,
+                )
                 for name, view in views.items()
             }
         )
         self.parts = row_parts(len(evidence))
-        self.center = evidence.mean(axis=0)
+        self.center = mean_of_all(evidence, self.rows)
         self.evidence = torch.as_tensor(evidence - self.center, device=device, dtype=dtype)
         self.by_evidence = nn.Parameter(torch.zeros(evidence.shape[1], 2 * latent))
         self.second = dense_layer(hidden * len(views), 2 * latent)
@@ -115,7 +169,7 @@ class ViewsInference(nn.Module):
     def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]], noise: Noise | None) -> Evidence:
         both = [view.hidden(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)]
         size = both[0].shape[1] // (1 if self.label is None else 2)
-        rows = Rows.all(len(self.evidence)).part(self.parts[place])
+        rows = self.rows.own.part(self.parts[place])
         hidden = torch.cat([each[:, :size] for each in both], dim=1)
         hidden = dropped(hidden, self.dropout, noise, "hidden", rows)
         output = self.second(hidden) + self.evidence[self.parts[place]] @ self.by_evidence
@@ -138,17 +192,16 @@ class ViewsInference(nn.Module):
             layer, size = view.first_layer(), len(view.bias)
             hidden = (view.hidden(place, *layer) for place in range(len(self.parts)))
             parts = [both[:, size:] @ weight.T for both in hidden]
-            said.append(_deviations(_joined(parts)))
-        total = torch.stack(said).sum(dim=0)
-        whole = float((total**2).sum()) or 1.0
-        return {
-            name: float((part * total).sum()) / whole for name, part in zip(self.views, said, strict=True)
-        }
+            said.append(_deviations(_joined(parts), self.rows))
+        together = torch.stack(said).sum(dim=0)
+        agreement = total(torch.stack([(part * together).sum() for part in said]), self.rows)
+        whole = float(agreement.sum()) or 1.0
+        return {name: float(part) / whole for name, part in zip(self.views, agreement, strict=True)}
 
 
-def _deviations(logits: Tensor) -> Tensor:
+def _deviations(logits: Tensor, rows: Partition) -> Tensor:
     """Without what decides nothing: a class's constant over nodes, a node's constant over classes."""
-    centred = logits - logits.mean(dim=0)
+    centred = logits - total(logits.sum(dim=0), rows) / rows.total
     return centred - centred.mean(dim=1, keepdim=True)
 
 

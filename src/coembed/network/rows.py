@@ -29,3 +29,15 @@ def root_mean_square(matrix: sp.csr_array) -> float:
     5.0
     """
     return float(np.sqrt(np.mean(matrix.data.astype(np.float64) ** 2))) if matrix.nnz else 1.0
+
+
+def column_squares(matrix: sp.csr_array) -> np.ndarray:
+    """The sum of squares of every column.
+
+    Examples
+    --------
+    >>> column_squares(sp.csr_array([[1.0, 0.0], [2.0, 3.0]]))
+    array([5., 9.])
+    """
+    squares = np.square(matrix.data, dtype=np.float64)
+    return np.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])

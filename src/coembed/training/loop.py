@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
-from coembed.kernels import Noise
+from coembed.kernels import Noise, all_true, summed_gradients
 from coembed.model import SVAE
 
 Progress = Callable[[int, int, dict[str, float]], None]
@@ -71,8 +71,12 @@ def train(
     validate_every: int = 5,
     patience: int = 0,
     progress: Progress | None = None,
+    processes: int = 1,
 ) -> History:
-    """Minimise the model's loss and leave the model in its best (or, without validation, last) state."""
+    """Minimise the model's loss and leave the model in its best (or, without validation, last) state.
+
+    Where a model is dealt out to `processes`, all of them call this, and all get the same figures.
+    """
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(
         _groups(model, weight_decay, label_decay), lr=learning_rate, fused=device.type in ("cpu", "cuda")
@@ -81,7 +85,7 @@ def train(
     keeper = _Keeper(model)
     latest: dict[str, float] = {}
     try:
-        for epoch in _epochs(epochs, schedule, model, optimizer, Noise(seed), history):
+        for epoch in _epochs(epochs, schedule, model, optimizer, Noise(seed), history, processes):
             figures = {name: values[-1] for name, values in history.figures.items()}
             if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
                 with torch.no_grad():
@@ -108,6 +112,7 @@ def _epochs(
     optimizer: torch.optim.Optimizer,
     noise: Noise,
     history: History,
+    processes: int,
 ) -> Iterator[int]:
     """One step each; on a loss that is not a number, back to the last sound state at half the rate."""
     sound = _state(model)
@@ -119,8 +124,9 @@ def _epochs(
             group["lr"] = rate * _part_of_rate(schedule, epoch, epochs)
         loss = model(noise.at(epoch + recoveries))  # a step that went wrong is not tried again as it was
         optimizer.zero_grad(set_to_none=True)
-        loss.total.backward()
-        if not _finite(loss.total, model):
+        (loss.total / processes).backward()  # every process has the whole loss, and takes its share of it
+        summed_gradients(model.parameters(), processes)
+        if not all_true(_finite(loss.total, model), processes):
             recoveries += 1
             rate /= 2
             if recoveries > MOST_RECOVERIES:
