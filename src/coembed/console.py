@@ -112,7 +112,8 @@ class TrainingProgress:
     def __init__(self, what: str = "training", quiet: bool = False) -> None:
         self.what, self.quiet = what, quiet
         self.console = to_stderr()
-        self.started = time.monotonic()
+        self.ended: list[float] = []
+        self.began = time.monotonic()
         self.live = not quiet and self.console.is_terminal
         self.bar = _Bar(
             SpinnerColumn(),
@@ -137,6 +138,8 @@ class TrainingProgress:
 
     def step(self, doing: str) -> None:
         """Something before or after the epochs that takes a while."""
+        if not self.ended:
+            self.began = time.monotonic()
         if self.live:
             self.bar.figures = doing
             self.bar.refresh()
@@ -144,6 +147,7 @@ class TrainingProgress:
             self.console.print(Text(f"{self.what}: {doing}"), soft_wrap=True)
 
     def __call__(self, epoch: int, epochs: int, figures: dict[str, float]) -> None:
+        self.ended.append(time.monotonic())
         seed = figures.get("seed")
         what = self.what if seed is None else f"{self.what}, seed {seed:g}"
         if self.live:
@@ -153,6 +157,24 @@ class TrainingProgress:
             self.bar.update(self.tasks[seed], completed=epoch)
         elif not self.quiet and (epoch == epochs or epoch % max(1, epochs // 10) == 0):
             self.console.print(Text(f"{what} {epoch}/{epochs}  {figures_text(figures)}"), soft_wrap=True)
+
+    @property
+    def seconds_per_epoch(self) -> float | None:
+        """A mean, validation included; without what comes before the end of the first, if there are more."""
+        if not self.ended:
+            return None
+        if len(self.ended) == 1:
+            return self.ended[0] - self.began
+        return (self.ended[-1] - self.ended[0]) / (len(self.ended) - 1)
+
+
+def peak_memory_mb() -> float:
+    """The most memory that this process has held, mapped files included."""
+    import resource
+
+    # macOS counts bytes where others count kilobytes
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 class _Bar(Progress):

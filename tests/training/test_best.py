@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score
 from coembed.network import Network, split_attributes
 from coembed.result import load, save
 from coembed.settings import preset_settings
-from coembed.training import Holdout, fit
+from coembed.training import Holdout, calibration, fit
 from coembed.training.calibration import find_temperature
-from coembed.views import find_basis, training_views
+from coembed.views import decomposition, find_basis, training_views
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}
 
@@ -148,3 +148,21 @@ def test_dense_values_are_recognised():
     assert result.settings["attributes"] == "gaussian"
     assert result.settings["links"] == "bernoulli"
     assert np.mean(result.probabilities.argmax(axis=1) == classes) > 0.9
+
+
+def test_of_very_many_labels_some_are_spared_to_tell_the_temperature(demo, monkeypatch):
+    monkeypatch.setattr(calibration, "MANY", 100)
+    monkeypatch.setattr(calibration, "ASIDE", 40)
+    asked = []
+    monkeypatch.setattr(calibration, "held_out_logits", asked.append)
+    result = fit(demo, small(), preset="best")
+    assert not asked  # nothing but the model itself
+    np.testing.assert_array_equal(result.network.labels, demo.labels)
+
+
+def test_a_very_large_network_is_said_to_have_less(demo, monkeypatch):
+    monkeypatch.setattr(decomposition, "NUMBERS", 10 * demo.n_nodes)
+    monkeypatch.setattr(decomposition, "LEAST_RANK", 4)
+    result = fit(demo, small(), preset="best")
+    assert result.settings["rank"] == 10
+    assert "rank 10 instead of 16" in result.history["notices"][0]

@@ -118,7 +118,7 @@ def test_what_a_network_has_nothing_of_is_no_view(network, missing):
 
 
 def test_an_index_finds_nearly_all_of_the_nearest(monkeypatch):
-    pytest.importorskip("usearch")
+    pytest.importorskip("faiss")
     rng = np.random.default_rng(0)
     topics = rng.random((8, 60)) < 0.3
     rows = sp.csr_array(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
-from coembed.console import TrainingProgress, figures_text, print_json, say
+from coembed.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,10 +64,18 @@ def train(
     start = time.perf_counter()
     with TrainingProgress(f"training on {data.name}", quiet) as progress:
         fitted = fit(data, settings, preset=preset, progress=progress, steps=progress.step)
-    seconds = time.perf_counter() - start
-    save(fitted, output)
+        seconds = time.perf_counter() - start
+        progress.step("writing the model")
+        save(fitted, output, progress=progress.step)
     if json:
-        print_json({"model": str(output), "seconds": round(seconds, 3), **training_report(fitted)})
+        each = progress.seconds_per_epoch
+        times = {
+            "seconds": round(seconds, 3),
+            "seconds_per_epoch": None if each is None else round(each, 4),
+            "seconds_to_save": round(time.perf_counter() - start - seconds, 3),
+            "peak_rss_mb": round(peak_memory_mb()),
+        }
+        print_json({"model": str(output), **times, **training_report(fitted)})
     elif not quiet:
         report = training_report(fitted)
         say(
@@ -80,7 +88,7 @@ def train(
 
 
 def training_report(fitted: Fitted) -> dict[str, Any]:
-    """How the fit went: epochs, why it ended, and the last of every figure."""
+    """How the fit went: epochs, why it ended, and the last of every figure (loss, its parts, validation)."""
     lists = {name: values for name, values in fitted.history.items() if isinstance(values, list) and values}
     figures = {name: values[-1] for name, values in lists.items() if isinstance(values[-1], float)}
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
@@ -27,18 +26,27 @@ class ObservedPairs:
         self, matrix: sp.csr_array, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
     ) -> None:
         transposed, order = transposed_order(matrix)
-        blank = sp.csr_array((np.zeros(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-        self.pattern = csr_tensor(blank, device, dtype)
-        self.transposed = csr_tensor(transposed, device, dtype)
+        # of both patterns the values are never read: they are those of the matrix, whatever these are
+        self.pattern = csr_tensor(matrix, device, dtype)
+        self.transposed = _with_values(csr_tensor(transposed, device, dtype), self.pattern.values())
         self.order = torch.as_tensor(order, device=device)
-        self.values = torch.as_tensor(matrix.data, dtype=dtype, device=device)
-        self.rows = torch.as_tensor(
-            np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), device=device
-        )
-        self.columns = self.pattern.col_indices().long()
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def values(self) -> Tensor:
+        """The entries of the matrix."""
+        return self.pattern.values()
+
+    @property
+    def rows(self) -> Tensor:
+        counts = self.pattern.crow_indices().diff().long()
+        return torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
+
+    @property
+    def columns(self) -> Tensor:
+        return self.pattern.col_indices().long()
 
     def inner_products(self, left: Tensor, right: Tensor) -> Tensor:
         """<left_i, right_j> at every pair."""

@@ -146,6 +146,8 @@ def _times(block: Tensor, dense: Tensor) -> Tensor:
 
 def transposed_order(matrix: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     """The transpose of a CSR pattern, and where each of its entries stood in the original."""
-    numbered = sp.csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    kind = np.int32 if matrix.nnz < 2**31 else np.int64
+    places = np.arange(matrix.nnz, dtype=kind)
+    numbered = sp.csr_array((places, matrix.indices, matrix.indptr), shape=matrix.shape)
     transposed = numbered.T.tocsr()
     return transposed, transposed.data

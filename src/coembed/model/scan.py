@@ -13,6 +13,7 @@ from torch import nn
 
 from coembed.kernels import Partition, SparseMatrix, sum_of_all
 from coembed.model.inference import DenseInference, GraphInference, Propagation
+from coembed.model.parts import WHOLE
 from coembed.model.relation import Relation
 from coembed.model.share import Share
 from coembed.model.svae import SVAE, EntityType, Objective
@@ -83,12 +84,13 @@ class Seen(NamedTuple):
     attributes: AttributeViews
 
 
-def look(network: Network, settings: Settings) -> Seen:
-    """The views of a training network."""
+def look(network: Network, settings: Settings, steps: Callable[[str], None] | None = None) -> Seen:
+    """The views of a training network; of a large one `steps` is told how far it is."""
     links, _ = as_modelled(network.links, settings.links)
     attributes, _ = as_modelled(network.attributes, settings.attributes)
-    basis = find_basis(links, attributes, settings.rank, settings.seed)
-    nodes = training_views(links, attributes, basis, settings.neighbours)
+    tell = steps if steps is not None and network.n_nodes > WHOLE else None
+    basis = find_basis(links, attributes, settings.rank, settings.seed, tell)
+    nodes = training_views(links, attributes, basis, settings.neighbours, steps=tell)
     return Seen(basis, nodes, attribute_views(attributes.T.tocsr(), nodes))
 
 

@@ -1,10 +1,11 @@
 """Closed-form scores of pairs beside the model's own: votes of similar and linked nodes, an item model.
 
-Each is one of two things, which pairs and whole rows of scores can be read from without anything of the size
-of all pairs:
+Each is one of three things, which pairs and whole rows of scores can be read from without anything of the
+size of all pairs:
 
     a vote        W V        sparse weights of nodes times what those nodes have
     a low rank    L R^T      the item model, popularity
+    an overlap    W W^T      what two nodes have in common
 
 The item model is ridge regression of every item on all others (EASE, Steck 2019). With G = X^T X and
 P = (G + c I)^-1 its weights are -P_ab / P_bb off the diagonal and 0 on it; on the leading eigenvectors V of G
@@ -19,18 +20,20 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import randomized_svd
 
 from coembed.network.data import Network
 from coembed.network.pairs import by_row
 from coembed.network.rows import unit_rows
 from coembed.views.basis import averaging, rarity, scaled_rows
-from coembed.views.neighbours import Neighbours
+from coembed.views.decomposition import affordable_rank, leading_vectors
+from coembed.views.neighbours import Neighbours, row_products
 
 RANK = 256
 RIDGES = (300.0, 1500.0)
 ROWS = 1024
 """Nodes whose votes are counted at a time."""
+STEP = 1 << 15
+"""Pairs that are scored at a time, where each is by itself."""
 
 Transform = Callable[[np.ndarray], np.ndarray]
 
@@ -62,12 +65,56 @@ class LowRank(NamedTuple):
         return self.left[nodes] @ self.right.T
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
-        scores = np.empty(len(pairs), dtype=np.float32)
-        step = 1 << 16
-        for start in range(0, len(pairs), step):
-            left, right = pairs[start : start + step].T
-            scores[start : start + step] = np.einsum("nr,nr->n", self.left[left], self.right[right])
-        return scores
+        return _in_steps(pairs, lambda left, right: np.einsum("nr,nr->n", self.left[left], self.right[right]))
+
+
+class Overlap(NamedTuple):
+    """Scores W W^T: inner products of the rows of a sparse matrix."""
+
+    weights: sp.csr_array
+
+    def rows(self, nodes: np.ndarray) -> np.ndarray:
+        return (self.weights @ self.weights[nodes].T.tocsr()).toarray().T
+
+    def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        # not row by row, as votes are: an attribute that many have would bring them all in
+        return _in_steps(pairs, lambda left, right: row_products(self.weights[left], self.weights[right]))
+
+
+class ItemModel(NamedTuple):
+    """Scores X V g V^T / d of the item model, or, if `turned`, the same seen from the other end.
+
+    What has a row an item is kept once, for all ridges and both ends: of a million nodes it is large.
+    """
+
+    owned: sp.csr_array
+    vectors: np.ndarray
+    shrink: np.ndarray
+    own: np.ndarray
+    turned: bool = False
+
+    def rows(self, nodes: np.ndarray) -> np.ndarray:
+        if self.turned:
+            there = self.vectors[nodes] / self.own[nodes, None] * self.shrink
+            return (self.owned @ (self.vectors @ there.T)).T
+        return self._left(nodes) @ self.vectors.T / self.own
+
+    def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        def score(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+            return np.einsum("nr,nr->n", self._left(left), self.vectors[right]) / self.own[right]
+
+        return _in_steps(pairs[:, ::-1] if self.turned else pairs, score)
+
+    def _left(self, nodes: np.ndarray) -> np.ndarray:
+        different, which = np.unique(nodes, return_inverse=True)
+        return ((self.owned[different] @ self.vectors) * self.shrink)[which]
+
+
+def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    scores = np.empty(len(pairs), dtype=np.float32)
+    for start in range(0, len(pairs), STEP):
+        scores[start : start + STEP] = score(*pairs[start : start + STEP].T)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +122,7 @@ class Companion:
     """One score, by the sum of its terms, as the combination reads it."""
 
     name: str
-    terms: tuple[Vote | LowRank, ...]
+    terms: tuple[Vote | LowRank | Overlap | ItemModel, ...]
     transform: Transform
 
     def rows(self, nodes: np.ndarray) -> np.ndarray:
@@ -135,9 +182,9 @@ def link_companions(
         Companion(
             "votes of nodes alike", (Vote(voters, back.T.tocsr()), Vote(back, voters.T.tocsr())), log_of_share
         ),
-        Companion("same attributes", (Vote(own, own.T.tocsr()),), as_it_is),
+        Companion("same attributes", (Overlap(own),), as_it_is),
         *(
-            Companion(f"item model {ridge:g}", (item, LowRank(item.right, item.left)), signed_root)
+            Companion(f"item model {ridge:g}", (item, item._replace(turned=True)), signed_root)
             for ridge, item in zip(RIDGES, items, strict=True)
         ),
         Companion("degrees added", (_per_item(size, len(size)), _per_node(size, len(size))), as_it_is),
@@ -159,8 +206,9 @@ def item_vectors(matrix: sp.csr_array, seed: int = 0) -> dict[str, np.ndarray]:
     owned = presence(matrix)
     if not owned.nnz:
         return {"vectors": np.zeros((owned.shape[1], 0), np.float32), "strength": np.zeros(0, np.float32)}
-    _, strength, vectors = randomized_svd(owned, min(RANK, *owned.shape), n_iter=4, random_state=seed)
-    return {"vectors": vectors.T.astype(np.float32), "strength": strength.astype(np.float32)}
+    rank = affordable_rank(RANK, max(owned.shape))
+    vectors, strength = leading_vectors(owned, rank, seed)
+    return {"vectors": vectors, "strength": strength}
 
 
 def weighted_rows(attributes: sp.csr_array) -> sp.csr_array:
@@ -179,12 +227,12 @@ def presence(matrix: sp.csr_array) -> sp.csr_array:
 
 def _item_model(
     owned: sp.csr_array, arrays: Mapping[str, np.ndarray], relation: str, ridge: float
-) -> LowRank:
+) -> ItemModel:
     vectors, strength = arrays[f"{relation}.vectors"], arrays[f"{relation}.strength"]
     shrink = strength**2 / (strength**2 + ridge)
     # c P_bb, never quite 0: an item that the others explain wholly would divide by nothing
-    own = np.maximum(1 - (vectors**2) @ shrink, 1e-3)
-    return LowRank((owned @ vectors) * shrink, vectors / own[:, None])
+    own = np.maximum(1 - np.einsum("ir,ir,r->i", vectors, vectors, shrink, optimize=False), 1e-3)
+    return ItemModel(owned, vectors, shrink, own)
 
 
 def _voters(alike: Neighbours, n_nodes: int) -> sp.csr_array:

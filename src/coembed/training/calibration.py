@@ -2,7 +2,8 @@
 
 Dropout and decay leave a discriminator too modest, few labels too bold. Keeping labels aside to tell would
 cost accuracy, so each label is kept aside once: the discriminator alone, which reads only the labelled rows
-and therefore trains in a moment, is fitted to the other folds and asked for this one.
+and therefore trains in a moment, is fitted to the other folds and asked for this one. Where there are very
+many labels a few of them can be spared: then the model itself is asked for those.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from coembed.model.views import ViewsInference
 from coembed.settings import Settings
 from coembed.views import NodeViews
 
+MANY = 20_000
+"""Labelled nodes from which on `ASIDE` of them are kept aside."""
+ASIDE = 2000
 FOLDS = 5
 FEWEST = 20
 """Labelled nodes below which there is nothing to learn a temperature from."""
@@ -32,7 +36,26 @@ def find_temperature(views: NodeViews, labels: np.ndarray, n_classes: int, setti
     if len(labelled) < FEWEST or n_classes < 2:
         return 1.0
     classes = torch.as_tensor(labels[labelled])
-    logits = held_out_logits(views, labelled, classes, n_classes, settings).double()
+    return best_temperature(held_out_logits(views, labelled, classes, n_classes, settings), classes)
+
+
+def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
+    """Nodes whose labels are not learnt from, so that they can tell a temperature; none if labels are few.
+
+    Examples
+    --------
+    >>> len(labels_to_spare(np.zeros(100), 0)), len(labels_to_spare(np.zeros(30_000), 0))
+    (0, 2000)
+    """
+    labelled = np.flatnonzero(labels >= 0)
+    if len(labelled) < MANY:
+        return labelled[:0]
+    return np.sort(np.random.default_rng(seed).choice(labelled, ASIDE, replace=False))
+
+
+def best_temperature(logits: Tensor, classes: Tensor) -> float:
+    """What to divide these logits by for the classes to be likeliest."""
+    logits = logits.double()
     found = minimize_scalar(
         lambda log_t: float(F.cross_entropy(logits / math.exp(log_t), classes)),
         bounds=(math.log(0.05), math.log(20)),

@@ -29,11 +29,12 @@ from coembed.model.views import View, ViewsInference
 from coembed.network import Network
 from coembed.result import Fitted
 from coembed.settings import Settings
-from coembed.training.calibration import find_temperature
+from coembed.training.calibration import best_temperature, find_temperature, labels_to_spare
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.loop import History, Progress, train
 from coembed.training.weighing import with_companions
 from coembed.views import GROUPS
+from coembed.views.decomposition import affordable_hidden, affordable_rank
 
 
 def fit(
@@ -70,15 +71,19 @@ def fit(
         links=likelihood_of(network.links, settings.links),
         attributes=likelihood_of(network.attributes, settings.attributes),
     )
+    by_views = settings.encoder == "views"
+    settings, notices = affordable(settings, network.n_nodes) if by_views else (settings, [])
     visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
     visible = without_labels_of(visible, held.nodes)
     tell = steps or (lambda step: None)
     seen = None
-    if settings.encoder == "views":
+    calibrated = settings.calibrate and by_views
+    if by_views:
         tell("looking at attributes, links and nodes alike")
-        seen = look(visible, settings)
+        seen = look(visible, settings, tell)
+    spared = labels_to_spare(visible.labels, settings.seed) if calibrated else None
     torch.manual_seed(settings.seed)
-    model = scan(visible, settings, device, seen)
+    model = scan(without_labels_of(visible, spared), settings, device, seen)
     history = train(
         model,
         epochs=settings.epochs,
@@ -91,20 +96,52 @@ def fit(
         patience=settings.patience,
         progress=progress,
     )
+    history.notices[:0] = notices
     if seen is not None and visible.n_classes and len(visible.labelled):
         history.notices.append(_trust(model))
     temperature = 1.0
-    if settings.calibrate and seen is not None and history.stopped != "interrupted":
+    if calibrated and seen is not None and history.stopped != "interrupted":
         tell("learning how sure to be of classes")
-        temperature = find_temperature(seen.nodes, visible.labels, visible.n_classes, settings)
+        if spared is not None and len(spared):
+            temperature = _temperature_by(model, visible, spared)
+        else:
+            temperature = find_temperature(seen.nodes, visible.labels, visible.n_classes, settings)
     fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
-    if settings.companions and seen is not None and history.stopped != "interrupted":
+    del model, seen  # of a large network, gigabytes that what follows can use
+    if settings.companions and by_views and history.stopped != "interrupted":
         tell("weighing the companions")
         fitted = with_companions(fitted, held)
     if holdout is not None:
         return fitted
     # pairs that were kept aside here are known all the same: nobody should be told that they are missing
     return replace(fitted, network=visible.with_matrices(network.links, network.attributes))
+
+
+def affordable(settings: Settings, n_nodes: int) -> tuple[Settings, list[str]]:
+    """The settings with a rank and hidden layers that very many nodes leave room for, and what to say of it.
+
+    Examples
+    --------
+    >>> settings, notices = affordable(Settings(rank=256, hidden=64), 1_000_000)
+    >>> notices
+    ['1,000,000 nodes: rank 64 instead of 256, hidden 32 instead of 64, for memory and time']
+    """
+    fits = {
+        "rank": affordable_rank(settings.rank, n_nodes),
+        "hidden": affordable_hidden(settings.hidden, n_nodes),
+    }
+    asked = settings.as_dict()
+    less = [f"{name} {value} instead of {asked[name]}" for name, value in fits.items() if value < asked[name]]
+    notices = [f"{n_nodes:,} nodes: {', '.join(less)}, for memory and time"] if less else []
+    return settings.change(**fits), notices
+
+
+def _temperature_by(model: SVAE, network: Network, nodes: np.ndarray) -> float:
+    """By the labels of nodes that the model has not learnt from."""
+    with torch.no_grad():
+        logits = model.evidence(NODE).label_logits
+    assert logits is not None
+    return best_temperature(logits[torch.as_tensor(nodes)].cpu(), torch.as_tensor(network.labels[nodes]))
 
 
 def _trust(model: SVAE) -> str:

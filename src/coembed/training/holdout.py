@@ -20,6 +20,10 @@ Pairs = tuple[np.ndarray, np.ndarray]
 """Pairs (n, 2) that are present though hidden, and pairs that are absent."""
 
 
+MOST_PAIRS = 100_000
+"""Stored pairs of a relation of which no more are kept aside: they tell an AUC to three digits."""
+
+
 @dataclass(frozen=True, eq=False)
 class Holdout:
     """Nodes whose known labels, and pairs whose presence, the fit must not learn from."""
@@ -45,7 +49,8 @@ def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
             possible = height * (width - 1) if name == LINKS else height * width
             if 2 * matrix.nnz > possible:
                 continue  # there are hardly any absent pairs to tell the present ones from
-            split = split_pairs(network, validation=settings.validation_pairs, test=0.0, seed=settings.seed)
+            share = min(settings.validation_pairs, MOST_PAIRS / max(matrix.nnz, 1))
+            split = split_pairs(network, validation=share, test=0.0, seed=settings.seed)
             # a handful of pairs cannot weigh companions, and a small network cannot spare them
             if len(split.validation) >= (FEWEST if settings.companions else 1):
                 held[name] = (split.validation, split.validation_negatives)

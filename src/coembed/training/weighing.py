@@ -15,6 +15,9 @@ from coembed.result.companions import item_vectors
 from coembed.result.fitted import Kind
 from coembed.training.holdout import Holdout
 
+WEIGHED = 50_000
+"""Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
+
 
 def with_companions(fitted: Fitted, holdout: Holdout) -> Fitted:
     """The fitted result with companions, weighed on the pairs that were kept aside.
@@ -33,7 +36,7 @@ def with_companions(fitted: Fitted, holdout: Holdout) -> Fitted:
         pairs = getattr(holdout, kind)
         if pairs is None or fitted.gaussian(kind):
             continue
-        present, absent = pairs
+        present, absent = (part[:WEIGHED] for part in pairs)
         features = fitted.pair_features(present, kind)
         for name, others in (("likely", absent), ("lift", _matched(network, present, kind, seed))):
             blend = weigh(features, fitted.pair_features(others, kind), seed)

@@ -35,6 +35,6 @@ def attribute_views(owners: sp.csr_array, nodes: NodeViews) -> AttributeViews:
         if name in nodes.dense:
             # with columns of length one: where the owners stand, not how far the common directions reach
             lengths = np.linalg.norm(nodes.dense[name], axis=0)
-            dense[f"owners_{name}"] = rows @ (nodes.dense[name] / np.maximum(lengths, 1e-6))
+            dense[f"owners_{name}"] = (rows @ nodes.dense[name]) / np.maximum(lengths, 1e-6)
     evidence = np.log1p(np.diff(owners.indptr))[:, None].astype(np.float32)
     return AttributeViews({"owners": rows}, dense, evidence)

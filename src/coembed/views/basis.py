@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import randomized_svd
 
 from coembed.network.rows import unit_rows
+from coembed.views.decomposition import leading_vectors
 
 
 class Basis(NamedTuple):
@@ -42,8 +43,14 @@ class Basis(NamedTuple):
         return scaled_rows(sp.csr_array(links * inverse_root(self.degrees)), inverse_root(degrees))
 
 
-def find_basis(links: sp.csr_array, attributes: sp.csr_array, rank: int, seed: int = 0) -> Basis:
-    """The basis of a training network.
+def find_basis(
+    links: sp.csr_array,
+    attributes: sp.csr_array,
+    rank: int,
+    seed: int = 0,
+    steps: Callable[[str], None] | None = None,
+) -> Basis:
+    """The basis of a training network; `steps` is told what is being done.
 
     Examples
     --------
@@ -55,10 +62,11 @@ def find_basis(links: sp.csr_array, attributes: sp.csr_array, rank: int, seed: i
     owners = np.bincount(attributes.indices, minlength=attributes.shape[1])
     degrees = np.asarray(abs(links).sum(axis=1)).astype(np.float32)
     empty = Basis(rarity(owners, attributes.shape[0]), np.empty((0, 0)), np.empty((0, 0)), degrees)
-    return empty._replace(
-        attributes=singular_vectors(empty.own(attributes), rank, seed),
-        links=singular_vectors(empty.position(links), rank, seed),
-    )
+    tell = steps or (lambda step: None)
+    tell(f"{rank} directions of the attributes")
+    vectors = singular_vectors(empty.own(attributes), rank, seed)
+    tell(f"{rank} directions of the links")
+    return empty._replace(attributes=vectors, links=singular_vectors(empty.position(links), rank, seed))
 
 
 def rarity(owners: np.ndarray, n_nodes: int) -> np.ndarray:
@@ -68,11 +76,7 @@ def rarity(owners: np.ndarray, n_nodes: int) -> np.ndarray:
 
 def singular_vectors(matrix: sp.csr_array, rank: int, seed: int) -> np.ndarray:
     """The `rank` leading right singular vectors, as columns; fewer if the matrix has no more."""
-    rank = min(rank, *matrix.shape)
-    if not matrix.nnz:
-        return np.zeros((matrix.shape[1], 0), dtype=np.float32)
-    _, _, vectors = randomized_svd(matrix, rank, n_iter=4, random_state=seed)
-    return np.ascontiguousarray(vectors.T.astype(np.float32))
+    return leading_vectors(matrix, rank, seed)[0]
 
 
 def scaled_rows(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:

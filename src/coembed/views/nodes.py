@@ -11,6 +11,7 @@ their views.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,13 +70,14 @@ def training_views(
     basis: Basis,
     neighbours: int,
     alike: Neighbours | None = None,
+    steps: Callable[[str], None] | None = None,
 ) -> NodeViews:
     """The views of the training nodes; S takes `neighbours` of the nodes alike, found here if not given."""
     own = basis.own(attributes)
     coordinates = own @ basis.attributes
     closed = averaging(sp.csr_array(abs(links) + sp.eye_array(links.shape[0], dtype=np.float32)))
     if alike is None:
-        alike = nearest_fellows(own, coordinates, max(VOTERS, neighbours))
+        alike = nearest_fellows(own, coordinates, max(VOTERS, neighbours), steps)
     similar = averaging(alike.graph(len(coordinates), neighbours))
     linked = closed @ coordinates
     linked2 = closed @ linked

@@ -1,0 +1,81 @@
+"""Leading singular vectors of a sparse matrix, and how many of them a large network can afford."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import randomized_svd
+
+NUMBERS = 64_000_000
+"""Numbers that one dense matrix of a row an item may hold (256 MB); from 250,000 items on, ranks shrink."""
+LEAST_RANK = 16
+UNITS = 32_000_000
+"""The same for the hidden units of a view, which cost time: from 500,000 items on, layers are narrower."""
+LEAST_UNITS = 16
+
+MANY_ROWS = 65_536
+ROUNDS = 5
+SPARE = 10
+# rows multiplied at a time: what they give is added up at once
+ROWS = 65_536
+
+
+def affordable_rank(rank: int, n_items: int) -> int:
+    """The rank asked for, or as much of it as fits.
+
+    Examples
+    --------
+    >>> affordable_rank(256, 200_000), affordable_rank(256, 1_000_000), affordable_rank(256, 10**8)
+    (256, 64, 16)
+    """
+    return min(rank, max(NUMBERS // max(n_items, 1), LEAST_RANK))
+
+
+def affordable_hidden(hidden: int, n_items: int) -> int:
+    """The width of hidden layers asked for, or as much of it as is worked out in half a minute an epoch.
+
+    Examples
+    --------
+    >>> affordable_hidden(64, 400_000), affordable_hidden(64, 1_000_000)
+    (64, 32)
+    """
+    return min(hidden, max(UNITS // max(n_items, 1), LEAST_UNITS))
+
+
+def leading_vectors(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `rank` leading right singular vectors, as columns, and their singular values.
+
+    Fewer if the matrix has no more. Of many rows by iterating in the space of columns, so that nothing
+    dense has as many rows as the matrix (unless it has as many columns).
+
+    Examples
+    --------
+    >>> vectors, values = leading_vectors(sp.csr_array(np.diag([1.0, 3.0, 2.0])), 2, seed=0)
+    >>> abs(vectors.T).round(6).tolist(), values.tolist()
+    ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [3.0, 2.0])
+    """
+    rank = min(rank, *matrix.shape)
+    if not matrix.nnz:
+        return np.zeros((matrix.shape[1], 0), dtype=np.float32), np.zeros(0, dtype=np.float32)
+    if matrix.shape[0] <= MANY_ROWS:
+        _, values, rows = randomized_svd(matrix, rank, n_iter=4, random_state=seed)
+        return np.ascontiguousarray(rows.T.astype(np.float32)), values.astype(np.float32)
+    width = min(rank + SPARE, *matrix.shape)
+    space = np.random.default_rng(seed).standard_normal((matrix.shape[1], width), dtype=np.float32)
+    for _ in range(ROUNDS):
+        space = _gram_times(matrix, np.linalg.qr(space)[0])
+    space = np.linalg.qr(space)[0]
+    # within the space the Gram matrix is small
+    squares, turn = np.linalg.eigh(np.asarray(space.T @ _gram_times(matrix, space), dtype=np.float64))
+    best = np.argsort(-squares)[:rank]
+    values = np.sqrt(np.maximum(squares[best], 0)).astype(np.float32)
+    return np.ascontiguousarray(space @ turn[:, best].astype(np.float32)), values
+
+
+def _gram_times(matrix: sp.csr_array, dense: np.ndarray) -> np.ndarray:
+    """matrix^T matrix dense."""
+    total = np.zeros_like(dense)
+    for start in range(0, matrix.shape[0], ROWS):
+        rows = matrix[start : start + ROWS]
+        total += rows.T @ (rows @ dense)
+    return total
