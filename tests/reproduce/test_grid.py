@@ -15,12 +15,12 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.reproduce import work
-from coembed.reproduce.cell import Cell
+from coembed.reproduce.cell import Cell, Job
 from coembed.reproduce.grid import Tally, Where, run_grid
 from coembed.reproduce.networks import chosen_networks
 from coembed.reproduce.plan import Choice, parse_seeds, plan
 from coembed.reproduce.store import Store
-from coembed.reproduce.work import Job, run_job
+from coembed.reproduce.work import run_job
 
 HERE = Path()
 

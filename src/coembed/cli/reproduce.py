@@ -17,7 +17,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="`table1` (classes), `table2` (attributes), `links`, or `all`.",
+            help="`datasets`, `table1` (classes), `table2` (attributes), `links`, `map`, `beta`, `labels`, "
+            "`scaling`, or `all`.",
             show_default=False,
         ),
     ],

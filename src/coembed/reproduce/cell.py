@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from coembed.settings import Task
 from coembed.tasks.evaluation import Protocol
@@ -91,3 +92,11 @@ class Cell:
         return all(made.get(name, value) == value for name, value in asked.items()) and all(
             made_settings.get(name, value) == value for name, value in asked_settings.items()
         )
+
+
+class Job(NamedTuple):
+    """A cell, where its network lies, and how many threads it may use."""
+
+    cell: Cell
+    data: Path
+    threads: int

@@ -13,7 +13,7 @@ from coembed.tasks.metrics import reliability
 
 CURVE_POINTS = 60
 LEVELS = 10
-"""Groups of nodes by evidence, from the least to the most."""
+"""Groups by evidence, at most."""
 
 
 def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
@@ -70,16 +70,22 @@ def row_counts(matrix: sp.csr_array) -> np.ndarray:
 
 
 def _relation(evidence: np.ndarray, variance: np.ndarray) -> Record:
-    """Rank correlation, and the mean of both in groups of equal size by evidence."""
+    """Rank correlation, and the mean of both in about ten groups by evidence."""
     from scipy.stats import spearmanr
 
     if len(evidence) < 2 or np.ptp(evidence) == 0 or np.ptp(variance) == 0:
         return {"spearman": None, "evidence": [], "variance": []}
-    groups = np.array_split(np.argsort(evidence, kind="stable"), min(LEVELS, len(evidence)))
+    # between quantiles, so that equal evidence is never torn apart
+    edges = np.unique(np.quantile(evidence, np.linspace(0, 1, LEVELS + 1)[1:-1]))
+    group = np.searchsorted(edges, evidence, side="left")
+    sizes = np.bincount(group)
+    filled = sizes > 0
+    means = [np.bincount(group, weights=values)[filled] / sizes[filled] for values in (evidence, variance)]
     return {
         "spearman": round(float(spearmanr(evidence, variance).statistic), 4),
-        "evidence": rounded(np.array([evidence[group].mean() for group in groups])),
-        "variance": rounded(np.array([variance[group].mean() for group in groups])),
+        "mean": float(f"{variance.mean():.5g}"),
+        "evidence": rounded(means[0]),
+        "variance": rounded(means[1]),
     }
 
 

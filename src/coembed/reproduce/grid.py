@@ -10,11 +10,11 @@ from statistics import fmean
 from typing import Any, Literal, get_args
 
 from coembed.errors import InputError
-from coembed.reproduce.cell import Cell, Record
+from coembed.reproduce.cell import Cell, Job, Record
 from coembed.reproduce.plan import SLOW_FIT, SLOW_SEEDS
 from coembed.reproduce.store import MOST_ATTEMPTS, Store
 from coembed.reproduce.version import code_version
-from coembed.reproduce.work import Job, cores, run_job
+from coembed.reproduce.work import cores, run_job
 from coembed.tasks.problem import Progress
 
 Backend = Literal["loky", "dask", "ray"]

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from coembed.errors import InputError
 from coembed.reproduce.cell import Cell
 from coembed.reproduce.networks import PAPER
-from coembed.reproduce.rows import ROWS, Row
+from coembed.reproduce.rows import ROWS, Row, rows_named
+from coembed.reproduce.scaling import EPOCHS_ALONE, SYNTHETIC
 from coembed.settings import Task
 from coembed.tasks.evaluation import Protocol
 
 TABLES: dict[str, Task] = {"table1": "classification", "table2": "attributes", "links": "links"}
+
+FIGURE_NETWORK = "blogcatalog"
+BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+RATIOS = (0.03, 0.05, 0.07, 0.09, 0.1, 0.12, 0.15, 0.18, 0.2)
+USUAL_RATIO = 0.1
+SIZES = (5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000)
+QUICK_SIZES = (1_000, 2_000, 4_000, 8_000)
 
 MANY_SEEDS, FEW_SEEDS = 10, 3
 """Seeds on the paper's networks under the strict protocol; elsewhere."""
@@ -34,6 +42,8 @@ class Choice:
         None: as many as the report wants.
     changes
         Texts like ``epochs=2``, on top of those of the rows.
+    quick
+        Fewer points in the figures.
     """
 
     networks: tuple[str, ...]
@@ -41,14 +51,41 @@ class Choice:
     seeds: tuple[int, ...] | None = None
     protocol: Protocol = "strict"
     changes: tuple[str, ...] = ()
+    quick: bool = False
 
-    def rows(self, task: Task) -> list[Row]:
-        return [row for row in ROWS[task] if not self.methods or {row.name, row.method} & {*self.methods}]
+    def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        """All values of a figure's axis; of a quick run the ends and the middle."""
+        return (values[0], values[len(values) // 2], values[-1]) if self.quick else values
+
+    def rows(self, among: Iterable[Row]) -> list[Row]:
+        return [row for row in among if not self.methods or {row.name, row.method} & {*self.methods}]
 
     def seeds_of(self, network: str) -> Sequence[int]:
         if self.seeds is not None:
             return self.seeds
         return range(MANY_SEEDS if network in PAPER and self.protocol == "strict" else FEW_SEEDS)
+
+    def few_seeds(self) -> Sequence[int]:
+        return self.seeds if self.seeds is not None else range(FEW_SEEDS)
+
+    @property
+    def figure_networks(self) -> tuple[str, ...]:
+        """Where figures are made: on the paper's network, or, without it, on all that are wanted."""
+        return (FIGURE_NETWORK,) if FIGURE_NETWORK in self.networks else self.networks
+
+    def cell(self, experiment: str, row: Row, network: str, seed: int, task: Task) -> Cell:
+        return Cell(
+            experiment,
+            row.name,
+            network,
+            seed,
+            self.protocol,
+            task=task,
+            method=row.method,
+            preset=row.preset,
+            labels=row.labels,
+            changes=(*row.changes, *self.changes),
+        )
 
 
 def table_cells(experiment: str, choice: Choice) -> list[Cell]:
@@ -62,25 +99,74 @@ def table_cells(experiment: str, choice: Choice) -> list[Cell]:
     """
     task = TABLES[experiment]
     return [
-        Cell(
-            experiment,
-            row.name,
-            network,
-            seed,
-            choice.protocol,
-            task=task,
-            method=row.method,
-            preset=row.preset,
-            labels=row.labels,
-            changes=(*row.changes, *choice.changes),
-        )
-        for row in choice.rows(task)
+        choice.cell(experiment, row, network, seed, task)
+        for row in choice.rows(ROWS[task])
         for network in choice.networks
         for seed in choice.seeds_of(network)
     ]
 
 
-PLANS = dict.fromkeys(TABLES, table_cells)
+def beta_cells(experiment: str, choice: Choice) -> list[Cell]:
+    """Links and attributes under the paper's settings, with another share of the links in the loss."""
+    tasks: tuple[Task, ...] = ("links", "attributes")
+    return [
+        replace(cell, row=f"{cell.row}-{task}", at=beta, changes=(*cell.changes, f"beta={beta}"))
+        for beta in choice.some(BETAS)
+        for task in tasks
+        for row in choice.rows(rows_named(task, "scan-paper"))
+        for network in choice.figure_networks
+        for seed in choice.few_seeds()
+        for cell in [choice.cell(experiment, row, network, seed, task)]
+    ]
+
+
+def label_cells(experiment: str, choice: Choice) -> list[Cell]:
+    """Classification with fewer and with more labels; the usual tenth is a cell of the first table."""
+    rows = rows_named("classification", "scan-best", "scan-paper", "planetoid", "linear-views")
+    cells = [
+        choice.cell(experiment, row, network, seed, "classification")
+        for row in choice.rows(rows)
+        for network in choice.figure_networks
+        for seed in choice.few_seeds()
+    ]
+    usual = [replace(cell, experiment="table1") for cell in cells]
+    ratios = [ratio for ratio in choice.some(RATIOS) if ratio != USUAL_RATIO]
+    return usual + [replace(cell, at=ratio, labels=ratio) for ratio in ratios for cell in cells]
+
+
+def map_cells(experiment: str, choice: Choice) -> list[Cell]:
+    """One fit of every method that has an embedding, drawn."""
+    rows = rows_named("classification", "scan-best", "scan-paper", "gcn", "seano", "planetoid", "graphsgan")
+    return [
+        choice.cell(experiment, row, network, 0, "classification")
+        for row in choice.rows(rows)
+        for network in choice.figure_networks
+    ]
+
+
+def scaling_cells(experiment: str, choice: Choice) -> list[Cell]:
+    """Made-up networks, doubling, and the real ones; the time of an epoch is not a matter of seeds."""
+    cells = []
+    for row in choice.rows(rows_named("classification", "scan-paper", "scan-best")):
+        for nodes in QUICK_SIZES if choice.quick else SIZES:
+            made_up = choice.cell(experiment, row, SYNTHETIC, 0, "classification")
+            cells.append(replace(made_up, at=float(nodes)))
+        cells += [choice.cell(experiment, row, name, 0, "classification") for name in choice.networks]
+    return [replace(cell, changes=(*EPOCHS_ALONE, *cell.changes)) for cell in cells]
+
+
+def dataset_cells(experiment: str, choice: Choice) -> list[Cell]:
+    return [Cell(experiment, "counts", name, 0, method="none") for name in choice.networks]
+
+
+PLANS: dict[str, Callable[[str, Choice], list[Cell]]] = {
+    "datasets": dataset_cells,
+    **dict.fromkeys(TABLES, table_cells),
+    "map": map_cells,
+    "beta": beta_cells,
+    "labels": label_cells,
+    "scaling": scaling_cells,
+}
 
 
 def plan(experiments: Iterable[str], choice: Choice) -> list[Cell]:

@@ -7,24 +7,18 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import NamedTuple
 
 from coembed.errors import InputError
-from coembed.reproduce.cell import Cell, Record
+from coembed.reproduce.cell import Job, Record
+from coembed.reproduce.counting import datasets_work
 from coembed.reproduce.details import details_of
+from coembed.reproduce.maps import map_work
 from coembed.reproduce.networks import open_network
+from coembed.reproduce.scaling import scaling_work
+from coembed.reproduce.trials import run_cell
 from coembed.tasks.problem import Progress
 
 DIGITS = 6
-
-
-class Job(NamedTuple):
-    """A cell, where its network lies, and how many threads it may use."""
-
-    cell: Cell
-    data: Path
-    threads: int
 
 
 def run_job(job: Job, progress: Progress | None = None) -> Record:
@@ -53,32 +47,16 @@ def run_job(job: Job, progress: Progress | None = None) -> Record:
 
 def trial_work(job: Job, progress: Progress | None) -> Record:
     """A cell of a table: one trial, all of its figures."""
-    from coembed.tasks.evaluation import run_trial
-
-    cell = job.cell
-    outcome = run_trial(
-        open_network(cell.network, job.data),
-        cell.task,
-        cell.method,
-        cell.seed,
-        preset=cell.preset,
-        labels=cell.labels,
-        protocol=cell.protocol,
-        changes=cell.changes,
-        progress=progress,
-    )
-    fitted = getattr(outcome.answer, "fitted", None)
-    if fitted is not None and fitted.history.get("stopped") == "interrupted":
-        raise KeyboardInterrupt  # a fit ends gracefully; half of one is no result here
+    outcome = run_cell(job, progress)
     return {
         "metrics": {name: round(float(value), DIGITS) for name, value in outcome.figures.items()},
         "seconds": {"fit": round(outcome.seconds, 3), "fit_cpu": round(outcome.cpu_seconds, 3)},
-        "details": details_of(open_network(cell.network, job.data), cell, outcome),
+        "details": details_of(open_network(job.cell.network, job.data), job.cell, outcome),
     }
 
 
 Work = Callable[[Job, Progress | None], Record]
-WORK: dict[str, Work] = {}
+WORK: dict[str, Work] = {"map": map_work, "scaling": scaling_work, "datasets": datasets_work}
 """Experiments whose cells are not plain trials."""
 
 

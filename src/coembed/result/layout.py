@@ -54,7 +54,8 @@ def make_layout(
     if method == "pca":
         places = principal_plane(directions)
     else:
-        places = (_tsne if method == "tsne" else _umap)(directions, seed, progress)
+        # rows have length one: Euclidean neighbours are cosine neighbours
+        places = (tsne_plane if method == "tsne" else _umap)(directions, seed, progress)
     nodes, attributes = np.split(places.astype(np.float32), [fitted.network.n_nodes])
     return Layout(method, nodes, attributes)
 
@@ -208,7 +209,8 @@ def _chosen(method: str, items: int) -> str:
     return method
 
 
-def _tsne(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
+def tsne_plane(rows: np.ndarray, seed: int = 0, progress: Progress | None = None) -> np.ndarray:
+    """Places on which neighbours (Euclidean) stay neighbours, by t-SNE; needs openTSNE."""
     from openTSNE import TSNE
 
     if len(rows) < 8:
@@ -222,7 +224,6 @@ def _tsne(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
         if progress is not None:
             progress(min(done, _EARLY + _LATE), _EARLY + _LATE)
 
-    # rows have length one: Euclidean neighbours are cosine neighbours
     places = TSNE(
         perplexity=min(30.0, (len(rows) - 1) / 4),
         early_exaggeration_iter=_EARLY,

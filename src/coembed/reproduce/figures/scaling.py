@@ -1,0 +1,63 @@
+"""Cost of an epoch against the size of the network, on logarithmic axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coembed.reproduce.figures.style import INK, OURS, PRINTED, legend, name_axes, new_figure
+from coembed.reproduce.networks import TITLES
+from coembed.reproduce.printed import TEN_EPOCHS
+from coembed.reproduce.results import Results
+from coembed.reproduce.scaling import SYNTHETIC
+from coembed.reproduce.statistics import slope
+
+
+def measured_sizes(results: Results, row: str) -> dict[float, float]:
+    """Nodes to processor seconds of an epoch, on the made-up networks."""
+    found = {}
+    for at in results.places("scaling", row, SYNTHETIC):
+        found[at] = results.values("scaling", row, SYNTHETIC, "seconds_per_epoch", at=at)[0]
+    return found
+
+
+def scaling_figure(results: Results) -> Any:
+    """Made-up networks as a line with its slope, real ones as marks, the paper's two beside them."""
+    rows = [row for row in OURS if measured_sizes(results, row)]
+    if not rows:
+        return None
+    figure, (panel,) = new_figure(1, 1, width=6.4, height=4.4)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    for row in rows:
+        sizes, colour = measured_sizes(results, row), OURS[row]
+        title = f"preset {row.removeprefix('scan-')}"
+        if len(sizes) > 1:
+            title += f": slope {slope(list(sizes), list(sizes.values())):.2f}"
+        panel.plot(list(sizes), list(sizes.values()), color=colour, marker="o", markersize=5, label=title)
+    real: dict[str, float] = {}
+    for row in rows:
+        for network in TITLES:
+            cells = results.cells("scaling", row, network)
+            if 0 in cells:
+                nodes, seconds = cells[0]["details"]["nodes"], cells[0]["metrics"]["seconds_per_epoch"]
+                panel.scatter([nodes], [seconds], marker="D", s=22, color=OURS[row], alpha=0.75, zorder=3)
+                real[network] = max(real.get(network, 0), seconds)
+                nodes_of = (nodes, real[network])
+                if row == rows[-1]:
+                    _name(panel, TITLES[network], nodes_of, (5, 4))
+    for network, ten in TEN_EPOCHS.items():
+        cells = results.cells("scaling", rows[0], network)
+        if 0 in cells:
+            nodes = cells[0]["details"]["nodes"]
+            panel.scatter([nodes], [ten / 10], marker="X", s=55, color=PRINTED, zorder=3)
+            _name(panel, f"{TITLES[network]}, paper", (nodes, ten / 10), (7, -3), PRINTED)
+    panel.plot([], [], linestyle="", marker="D", markersize=5, color=INK, alpha=0.7, label="real networks")
+    name_axes(panel, "nodes", "seconds of an epoch (one thread)")
+    legend(panel, loc="lower right", fontsize=8.5)
+    return figure
+
+
+def _name(
+    panel: Any, text: str, place: tuple[float, float], offset: tuple[int, int], colour: str = INK
+) -> None:
+    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7.5, color=colour)
