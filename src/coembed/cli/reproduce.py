@@ -18,7 +18,7 @@ def reproduce(
         typer.Argument(
             metavar="EXPERIMENT...",
             help="`datasets`, `table1` (classes), `table2` (attributes), `links`, `map`, `beta`, `labels`, "
-            "`scaling`, or `all`.",
+            "`scaling`; `report`: the report alone, from what is there; `all`: everything.",
             show_default=False,
         ),
     ],
@@ -49,6 +49,21 @@ def reproduce(
     ] = "strict",
     changes: Changes = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Cells at a time.")] = 1,
+    backend: Annotated[
+        str, typer.Option("--backend", help="`loky`: processes here; `dask` or `ray`: a cluster.")
+    ] = "loky",
+    cluster: Annotated[
+        str,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="A running Dask scheduler or Ray head; without it one is started here.",
+            show_default=False,
+        ),
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Two seeds, small networks, few epochs: minutes, to try it out.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiments, cell by cell; what is there already is not run again.
@@ -61,45 +76,59 @@ def reproduce(
     `coembed reproduce table1 --data networks -o results --jobs 2`
 
     `coembed reproduce all --data networks -o results --methods scan-best,gcn --networks cora --seeds 0-2`
-    """
-    from coembed.cli.grid import GridProgress
-    from coembed.reproduce.grid import Where, run_grid
-    from coembed.reproduce.networks import chosen_networks
-    from coembed.reproduce.plan import PLANS, Choice, parse_seeds, plan
-    from coembed.reproduce.store import Store
 
+    `coembed reproduce report -o results`
+    """
+    from coembed.reproduce.plan import PLANS
+
+    for name in experiments:
+        if name not in (*PLANS, "report", "all"):
+            known = ", ".join([*PLANS, "report", "all"])
+            raise InputError(f"there is no experiment {name!r}; known: {known}")
     if protocol not in ("strict", "published"):
         raise InputError(f"there is no protocol {protocol!r}; known: strict, published")
-    for name in experiments:
-        if name not in (*PLANS, "all"):
-            raise InputError(f"there is no experiment {name!r}; known: {', '.join([*PLANS, 'all'])}")
-    wanted = list(PLANS) if "all" in experiments else experiments
-    choice = Choice(
-        chosen_networks(data, _names(networks)),
-        methods=_names(methods),
-        seeds=parse_seeds(seeds) if seeds else None,
-        protocol=protocol,  # type: ignore[arg-type]
-        changes=tuple(changes or ()),
-    )
-    cells = plan(wanted, choice)
-    if not cells:
-        raise InputError("nothing is left to run; name other methods or networks")
-    with GridProgress(quiet) as progress:
-        tally = run_grid(
-            cells,
-            Store(out),
-            data.resolve(),
-            Where(jobs),
-            thrifty=choice.seeds is None,
-            tell=progress,
-            epochs=progress.epoch,
+    wanted = [name for name in PLANS if name in experiments or "all" in experiments]
+    tally = None
+    if wanted:
+        from coembed.cli.grid import GridProgress
+        from coembed.reproduce.grid import Where, run_grid
+        from coembed.reproduce.networks import chosen_networks
+        from coembed.reproduce.plan import Choice, parse_seeds, plan, quickly
+        from coembed.reproduce.store import Store
+
+        choice = Choice(
+            chosen_networks(data, _names(networks)),
+            methods=_names(methods),
+            seeds=parse_seeds(seeds) if seeds else None,
+            protocol=protocol,  # type: ignore[arg-type]
+            changes=tuple(changes or ()),
         )
-    if not quiet:
-        skipped = f", {tally.skipped} left out (a slow method has fewer seeds)" if tally.skipped else ""
-        say(f"{tally.done} cells done, {tally.kept} were there{skipped}; records in {out / 'cells'}", "green")
-    for error in tally.errors:
-        say(f"failed: {error}", "red")
-    if tally.failed:
+        cells = plan(wanted, quickly(choice) if quick else choice)
+        if not cells:
+            raise InputError("nothing is left to run; name other methods or networks")
+        where = Where(jobs, backend, cluster)  # type: ignore[arg-type]
+        with GridProgress(quiet) as progress:
+            tally = run_grid(
+                cells,
+                Store(out),
+                data.resolve(),
+                where,
+                thrifty=choice.seeds is None,
+                tell=progress,
+                epochs=progress.epoch,
+            )
+        if not quiet:
+            skipped = f", {tally.skipped} left out (a slow method has fewer seeds)" if tally.skipped else ""
+            say(f"{tally.done} cells done, {tally.kept} were there{skipped}; records in {out / 'cells'}")
+        for error in tally.errors:
+            say(f"failed: {error}", "red")
+    if {"report", "all"} & set(experiments):
+        from coembed.reproduce.report import write_report
+
+        page, text, *_ = write_report(out)
+        if not quiet:
+            say(f"wrote {page} and {text}", "green")
+    if tally is not None and tally.failed:
         raise typer.Exit(1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from coembed.errors import InputError
 from coembed.reproduce.cell import Cell
-from coembed.reproduce.networks import PAPER
+from coembed.reproduce.networks import BUNDLED, PAPER, SMALL
 from coembed.reproduce.rows import ROWS, Row, rows_named
 from coembed.reproduce.scaling import EPOCHS_ALONE, SYNTHETIC
 from coembed.settings import Task
@@ -20,6 +20,7 @@ BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 RATIOS = (0.03, 0.05, 0.07, 0.09, 0.1, 0.12, 0.15, 0.18, 0.2)
 USUAL_RATIO = 0.1
 SIZES = (5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000)
+QUICK_EPOCHS = "epochs=30"
 QUICK_SIZES = (1_000, 2_000, 4_000, 8_000)
 
 MANY_SEEDS, FEW_SEEDS = 10, 3
@@ -71,7 +72,8 @@ class Choice:
     @property
     def figure_networks(self) -> tuple[str, ...]:
         """Where figures are made: on the paper's network, or, without it, on all that are wanted."""
-        return (FIGURE_NETWORK,) if FIGURE_NETWORK in self.networks else self.networks
+        first = BUNDLED if self.quick else FIGURE_NETWORK
+        return (first,) if first in self.networks else self.networks
 
     def cell(self, experiment: str, row: Row, network: str, seed: int, task: Task) -> Cell:
         return Cell(
@@ -175,6 +177,18 @@ def plan(experiments: Iterable[str], choice: Choice) -> list[Cell]:
     cells = {cell.file: cell for name in experiments for cell in PLANS[name](name, choice)}
     # sorting is stable: within a seed the experiments, rows and networks stay in their order
     return sorted(cells.values(), key=lambda cell: cell.seed)
+
+
+def quickly(choice: Choice) -> Choice:
+    """The same in minutes: two seeds, the smallest networks, few epochs; figures on the bundled network."""
+    small = tuple(name for name in choice.networks if name in SMALL)
+    return replace(
+        choice,
+        networks=small or choice.networks,
+        seeds=choice.seeds or (0, 1),
+        changes=(QUICK_EPOCHS, *choice.changes),
+        quick=True,
+    )
 
 
 def check_methods(names: Sequence[str]) -> None:

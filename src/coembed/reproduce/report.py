@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.reproduce import texts
 from coembed.reproduce.figures import FIGURES
@@ -46,6 +47,10 @@ def write_report(folder: Path) -> list[Path]:
     The same records give the same bytes.
     """
     results = Results.read(Store(folder))
+    if not results.records:
+        raise InputError(
+            f"{folder} holds no finished cells; run an experiment first: coembed reproduce table1"
+        )
     drawn = draw_figures(results, folder / "figures")
     sections = report_sections(results, drawn)
     page, text = folder / "report.html", folder / "report.md"

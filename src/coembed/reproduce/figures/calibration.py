@@ -127,7 +127,9 @@ def error_figure(results: Results) -> Any:
     if not found:
         return None
     rows = [row for row in rows if any(key[0] == row for key in found)][::-1]
-    figure, (panel,) = new_figure(1, 1, width=7.2, height=0.6 + 0.3 * len(rows))
+    networks = [network for network in networks if any(key[1] == network for key in found)]
+    figure, (panel,) = new_figure(1, 1, width=7.2, height=max(2.0, 0.7 + 0.36 * len(rows)))
+    panel.set_ylim(-0.6, len(rows) - 0.4)
     offsets = np.linspace(0.26, -0.26, len(networks)) if len(networks) > 1 else [0.0]
     for network, offset in zip(networks, offsets, strict=True):
         for place, row in enumerate(rows):

@@ -16,7 +16,8 @@ from coembed.result.palette import class_mark
 _TITLES = {row.name: row.title for row in ROWS["classification"]}
 ORDER = ("gcn", "seano", "planetoid", "graphsgan", "scan-paper", "scan-best")
 """As in the paper: rivals first."""
-DRAWN = 120
+DRAWN = 8
+"""Ellipses of every class on the linear map."""
 
 
 def tsne_figure(results: Results) -> Any:
@@ -55,8 +56,7 @@ def pca_figure(results: Results) -> Any:
             2, 0, 1
         )
         _scatter(panel, record, places, size=3)
-        # a few dozen ellipses can be read, thousands cannot
-        some = np.random.default_rng(0).permutation(len(covariances))[:DRAWN]
+        some = _some_of_each(np.array(record["details"]["labels"]))
         _ellipses(panel, record, places, covariances, some, linewidth=0.9, fill=0.07)
         _frame(panel, places, covariances)
         _title(panel, row, f"{places['explained']:.0%} of the variance of the means")
@@ -113,10 +113,16 @@ def _ellipses(
             facecolors=[to_rgba(colour, fill) for colour in colours],
             edgecolors=[to_rgba(colour, 0.45) for colour in colours],
             linewidths=linewidth,
-            rasterized=len(nodes) > DRAWN,
+            rasterized=not fill,
             zorder=3 if fill else 1,
         )
     )
+
+
+def _some_of_each(labels: np.ndarray) -> np.ndarray:
+    """A few nodes of every class: a few dozen ellipses can be read, thousands cannot."""
+    order = np.random.default_rng(0).permutation(len(labels))
+    return np.concatenate([order[labels[order] == k][:DRAWN] for k in range(labels.max() + 1)])
 
 
 def _frame(panel: Any, places: Record, covariances: np.ndarray) -> None:
@@ -125,7 +131,7 @@ def _frame(panel: Any, places: Record, covariances: np.ndarray) -> None:
         low, high = np.quantile(places[name], [0.005, 0.995])
         margin = 1.3 * float(np.median(np.sqrt(covariances[:, axis, axis])))
         (panel.set_xlim if axis == 0 else panel.set_ylim)(low - margin, high + margin)
-    panel.set_aspect("equal", adjustable="box")
+    panel.set_aspect("equal", adjustable="box", anchor="N")
 
 
 def _title(panel: Any, row: str, remark: str) -> None:

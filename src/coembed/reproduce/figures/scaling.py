@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coembed.reproduce.figures.style import INK, OURS, PRINTED, legend, name_axes, new_figure
+from coembed.reproduce.figures.style import FAINT, INK, OURS, PRINTED, legend, name_axes, new_figure
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.printed import TEN_EPOCHS
 from coembed.reproduce.results import Results
@@ -34,6 +34,7 @@ def scaling_figure(results: Results) -> Any:
         if len(sizes) > 1:
             title += f": slope {slope(list(sizes), list(sizes.values())):.2f}"
         panel.plot(list(sizes), list(sizes.values()), color=colour, marker="o", markersize=5, label=title)
+    _ruler(panel, measured_sizes(results, rows[0]))
     real: dict[str, float] = {}
     for row in rows:
         for network in TITLES:
@@ -51,10 +52,30 @@ def scaling_figure(results: Results) -> Any:
             nodes = cells[0]["details"]["nodes"]
             panel.scatter([nodes], [ten / 10], marker="X", s=55, color=PRINTED, zorder=3)
             _name(panel, f"{TITLES[network]}, paper", (nodes, ten / 10), (7, -3), PRINTED)
-    panel.plot([], [], linestyle="", marker="D", markersize=5, color=INK, alpha=0.7, label="real networks")
+    if real:
+        panel.plot(
+            [], [], linestyle="", marker="D", markersize=5, color=INK, alpha=0.7, label="real networks"
+        )
     name_axes(panel, "nodes", "seconds of an epoch (one thread)")
     legend(panel, loc="lower right", fontsize=8.5)
     return figure
+
+
+def _ruler(panel: Any, sizes: dict[float, float]) -> None:
+    """Ticks at the sizes measured, and a faint line of slope one."""
+    first, last = min(sizes), max(sizes)
+    panel.plot(
+        [first, last],
+        [sizes[first], sizes[first] * last / first],
+        color=FAINT,
+        linewidth=1,
+        linestyle=":",
+        label="slope 1",
+        zorder=1,
+    )
+    panel.set_xticks(list(sizes), [f"{size / 1000:g}k" for size in sizes])
+    panel.minorticks_off()
+    panel.yaxis.set_major_formatter("{x:g}")
 
 
 def _name(
