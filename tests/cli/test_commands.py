@@ -52,6 +52,8 @@ def test_train_saves_the_model_it_reports(run, network_file, tmp_path):
     report = run("train", network_file, "-o", tmp_path / "m", "--epochs", 3, "--set", "dim=5", "--json")
     assert report.json["epochs"] == 3
     assert report.json["figures"]["loss"] > 0
+    assert report.json["seconds_per_epoch"] > 0
+    assert report.json["peak_rss_mb"] > 50
     fitted = load(tmp_path / "m")
     assert (fitted.dim, fitted.settings["epochs"], fitted.network.name) == (5, 3, "wordnet")
 
@@ -78,6 +80,26 @@ def test_an_interrupted_training_is_saved(run, network_file, tmp_path, monkeypat
     assert ran.code == 0
     assert "interrupted" in ran.err
     assert load(tmp_path / "m").history["stopped"] == "interrupted"
+
+
+def test_a_checkpoint_is_kept_until_the_model_is_saved(run, network_file, tmp_path, monkeypatch):
+    from coembed.console import TrainingProgress
+
+    def fall(self, epoch, epochs, figures):
+        if epoch == 3:
+            raise MemoryError
+
+    training = ("train", network_file, "-o", tmp_path / "m", "--epochs", 5, "--dim", 4, "--preset", "paper")
+    kept = ("--checkpoint", tmp_path / "run", "--every", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingProgress, "__call__", fall)
+        with pytest.raises(MemoryError):
+            run(*training, *kept)
+    assert (tmp_path / "run" / "checkpoint.json").exists()
+    assert "--resume" in run(*training, *kept).err
+    assert run(*training, "--resume").code == 2
+    assert run(*training, *kept, "--resume", "--json").json["epochs"] == 5
+    assert not (tmp_path / "run").exists()
 
 
 def test_predictions_agree_on_screen_in_json_and_in_files(run, model, tmp_path):

@@ -34,6 +34,18 @@ def train(
         int | None, typer.Option("--dim", help="Coordinates of a node.", show_default=False)
     ] = None,
     changes: Changes = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", metavar="DIR", help="Keep what is needed to go on here.", show_default=False
+        ),
+    ] = None,
+    every: Annotated[
+        float, typer.Option("--every", metavar="MINUTES", min=0.0, help="Time between two checkpoints.")
+    ] = 10.0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -44,11 +56,15 @@ def train(
     `coembed train my-network/ -o model`
 
     `coembed train blogcatalog.npz -o model --task attributes --set beta=0.2 --seed 1`
+
+    `coembed train million/ -o model --checkpoint million.run --resume`
     """
     from coembed.network import read
     from coembed.result import save
     from coembed.settings import preset_settings
 
+    if resume and checkpoint is None:
+        raise InputError("--resume goes on from a checkpoint: name its folder with --checkpoint")
     if output.is_file():
         raise InputError(f"{output} is a file; give the name of a folder for the model")
     settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
@@ -59,14 +75,24 @@ def train(
         for notice in data.notices:
             say(f"note: {notice}", "yellow")
 
-    from coembed.training import fit
+    from coembed.training import Checkpoints, fit
 
+    checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume)
     start = time.perf_counter()
     with TrainingProgress(f"training on {data.name}", quiet) as progress:
-        fitted = fit(data, settings, preset=preset, progress=progress, steps=progress.step)
+        fitted = fit(
+            data,
+            settings,
+            preset=preset,
+            progress=progress,
+            steps=progress.step,
+            checkpoints=checkpoints,
+        )
         seconds = time.perf_counter() - start
         progress.step("writing the model")
         save(fitted, output, progress=progress.step)
+        if checkpoints is not None and fitted.history["stopped"] != "interrupted":
+            checkpoints.clear()
     if json:
         each = progress.seconds_per_epoch
         times = {

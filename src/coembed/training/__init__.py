@@ -1,7 +1,8 @@
 """Training: the loop, what it watches, and the fit of a network from start to result."""
 
+from coembed.training.checkpoint import Checkpoints
 from coembed.training.fit import fit
 from coembed.training.holdout import Holdout
 from coembed.training.loop import Diverged, History, Progress, train
 
-__all__ = ["Diverged", "History", "Holdout", "Progress", "fit", "train"]
+__all__ = ["Checkpoints", "Diverged", "History", "Holdout", "Progress", "fit", "train"]

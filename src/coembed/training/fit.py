@@ -27,9 +27,11 @@ from coembed.model.scan import (
 )
 from coembed.model.views import View, ViewsInference
 from coembed.network import Network
+from coembed.network.splits import fingerprint
 from coembed.result import Fitted
 from coembed.settings import Settings
 from coembed.training.calibration import best_temperature, find_temperature, labels_to_spare
+from coembed.training.checkpoint import Checkpoints
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.loop import History, Progress, train
 from coembed.training.weighing import with_companions
@@ -45,6 +47,7 @@ def fit(
     holdout: Holdout | None = None,
     progress: Progress | None = None,
     steps: Callable[[str], None] | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Fit SCAN to a network.
 
@@ -57,6 +60,9 @@ def fit(
         Called after every epoch with its number, the number of epochs, and the figures so far.
     steps
         Called with a few words before anything else that takes a while.
+    checkpoints
+        Where all that is needed to go on after a fall is kept, and whether to go on from what is there. The
+        result is that of a fit without a fall.
 
     Examples
     --------
@@ -73,6 +79,9 @@ def fit(
     )
     by_views = settings.encoder == "views"
     settings, notices = affordable(settings, network.n_nodes) if by_views else (settings, [])
+    if checkpoints is not None:
+        checkpoints.network, checkpoints.settings = fingerprint(network), settings.as_dict()
+        checkpoints.check()
     visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
     visible = without_labels_of(visible, held.nodes)
     tell = steps or (lambda step: None)
@@ -95,6 +104,7 @@ def fit(
         validate=partial(validation_figures, model, held, network.labels) if held else None,
         patience=settings.patience,
         progress=progress,
+        checkpoints=checkpoints,
     )
     history.notices[:0] = notices
     if seen is not None and visible.n_classes and len(visible.labelled):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -17,6 +17,7 @@ from torch import Tensor
 from coembed.errors import InputError
 from coembed.kernels import Noise, all_true, summed_gradients
 from coembed.model import SVAE
+from coembed.training.checkpoint import Checkpoints
 
 Progress = Callable[[int, int, dict[str, float]], None]
 """Called after every epoch with its number (from 1), the number of epochs, and the figures so far."""
@@ -28,6 +29,8 @@ Schedule = Literal["constant", "cosine"]
 
 SNAPSHOT_EVERY = 10
 MOST_RECOVERIES = 3
+ALL_DONE = "all epochs done"
+_MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}
 
 
 class Diverged(InputError):
@@ -41,7 +44,7 @@ class History:
     figures: dict[str, list[float]] = field(default_factory=dict)
     validated_at: list[int] = field(default_factory=list)
     best_epoch: int = 0
-    stopped: str = "all epochs done"
+    stopped: str = ALL_DONE
     notices: list[str] = field(default_factory=list)
 
     def add(self, figures: dict[str, float]) -> None:
@@ -72,81 +75,142 @@ def train(
     patience: int = 0,
     progress: Progress | None = None,
     processes: int = 1,
+    checkpoints: Checkpoints | None = None,
 ) -> History:
     """Minimise the model's loss and leave the model in its best (or, without validation, last) state.
 
+    With `checkpoints` all that is needed to go on is kept from time to time, and at the end.
     Where a model is dealt out to `processes`, all of them call this, and all get the same figures.
     """
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(
         _groups(model, weight_decay, label_decay), lr=learning_rate, fused=device.type in ("cpu", "cuda")
     )
-    history = History()
-    keeper = _Keeper(model)
-    latest: dict[str, float] = {}
+    run = Run(model, optimizer)
+    if checkpoints is not None and checkpoints.resume:
+        run.restore(*(checkpoints.load() or ({}, {})))
     try:
-        for epoch in _epochs(epochs, schedule, model, optimizer, Noise(seed), history, processes):
+        for epoch in _epochs(run, epochs, schedule, Noise(seed), processes):
+            history, keeper = run.history, run.keeper
             figures = {name: values[-1] for name, values in history.figures.items()}
             if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
                 with torch.no_grad():
-                    latest = {f"validation {name}": value for name, value in validate().items()}
-                history.add(latest)
+                    run.latest = {f"validation {name}": value for name, value in validate().items()}
+                history.add(run.latest)
                 history.validated_at.append(epoch)
-                keeper.consider(epoch, sum(latest.values()))
+                keeper.consider(epoch, sum(run.latest.values()))
             history.best_epoch = keeper.epoch if keeper.epoch else epoch
-            if progress is not None:
-                progress(epoch, epochs, figures | latest)
             if patience and keeper.epoch and epoch - keeper.epoch >= patience:
                 history.stopped = f"no better validation figure for {patience} epochs"
+            ends = epoch == epochs or history.stopped != ALL_DONE
+            if checkpoints is not None and (ends or checkpoints.due()):
+                checkpoints.save(run.record(), run.tensors())
+            if progress is not None:
+                progress(epoch, epochs, figures | run.latest)
+            if ends:
                 break
     except KeyboardInterrupt:
-        history.stopped = "interrupted"
-    keeper.restore()
-    return history
+        run.history.stopped = "interrupted"
+    run.keeper.restore()
+    return run.history
 
 
-def _epochs(
-    epochs: int,
-    schedule: Schedule,
-    model: SVAE,
-    optimizer: torch.optim.Optimizer,
-    noise: Noise,
-    history: History,
-    processes: int,
-) -> Iterator[int]:
+class Run:
+    """All that changes while a model is trained, to be kept and taken up again.
+
+    Tensors go by the name of their parameter: its value, the two moments of Adam, its value in the best and
+    in the last sound state.
+    """
+
+    def __init__(self, model: SVAE, optimizer: torch.optim.Optimizer) -> None:
+        self.model, self.optimizer = model, optimizer
+        self.epoch = 0
+        self.rate = float(optimizer.param_groups[0]["lr"])
+        self.recoveries = 0
+        self.history = History()
+        self.keeper = _Keeper(model)
+        self.sound = _state(model)
+        self.latest: dict[str, float] = {}
+
+    def record(self) -> dict[str, Any]:
+        """The numbers, fit for JSON."""
+        return {
+            "epoch": self.epoch,
+            "rate": self.rate,
+            "recoveries": self.recoveries,
+            "latest": self.latest,
+            "best": {"epoch": self.keeper.epoch, "figure": self.keeper.figure if self.keeper.epoch else None},
+            "steps": {
+                name: int(self.optimizer.state[parameter]["step"])
+                for name, parameter in self.model.named_parameters()
+                if parameter in self.optimizer.state
+            },
+            "history": asdict(self.history),
+        }
+
+    def tensors(self) -> dict[str, Tensor]:
+        found = {f"sound/{name}": tensor for name, tensor in self.sound.items()}
+        found |= {f"best/{name}": tensor for name, tensor in (self.keeper.state or {}).items()}
+        for name, parameter in self.model.named_parameters():
+            found[f"value/{name}"] = parameter.detach()
+            for moment, key in _MOMENTS.items():
+                if parameter in self.optimizer.state:
+                    found[f"{moment}/{name}"] = self.optimizer.state[parameter][key]
+        return found
+
+    def restore(self, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        """Be as when these were taken; nothing at all is the beginning."""
+        if not record:
+            return
+        self.epoch, self.rate, self.recoveries = record["epoch"], record["rate"], record["recoveries"]
+        self.latest, self.history = record["latest"], History(**record["history"])
+        for name, parameter in self.model.named_parameters():
+            with torch.no_grad():
+                parameter.copy_(tensors[f"value/{name}"])
+            if name in record["steps"]:
+                step = torch.tensor(float(record["steps"][name]), device=parameter.device)
+                self.optimizer.state[parameter] = {"step": step} | {
+                    key: tensors[f"{moment}/{name}"].to(parameter, copy=True)
+                    for moment, key in _MOMENTS.items()
+                }
+        self.sound = {name: tensors[f"sound/{name}"].to(held) for name, held in self.sound.items()}
+        if record["best"]["epoch"]:
+            self.keeper.epoch, self.keeper.figure = record["best"]["epoch"], record["best"]["figure"]
+            self.keeper.state = {name: tensors[f"best/{name}"].to(held) for name, held in self.sound.items()}
+
+
+def _epochs(run: Run, epochs: int, schedule: Schedule, noise: Noise, processes: int) -> Iterator[int]:
     """One step each; on a loss that is not a number, back to the last sound state at half the rate."""
-    sound = _state(model)
-    recoveries = 0
-    rate = float(optimizer.param_groups[0]["lr"])
-    epoch = 1
-    while epoch <= epochs:
+    model, optimizer = run.model, run.optimizer
+    while run.epoch < epochs and run.history.stopped == ALL_DONE:
+        epoch = run.epoch + 1
         for group in optimizer.param_groups:
-            group["lr"] = rate * _part_of_rate(schedule, epoch, epochs)
-        loss = model(noise.at(epoch + recoveries))  # a step that went wrong is not tried again as it was
+            group["lr"] = run.rate * _part_of_rate(schedule, epoch, epochs)
+        loss = model(noise.at(epoch + run.recoveries))  # a step that went wrong is not tried again as it was
         optimizer.zero_grad(set_to_none=True)
         (loss.total / processes).backward()  # every process has the whole loss, and takes its share of it
         summed_gradients(model.parameters(), processes)
         if not all_true(_finite(loss.total, model), processes):
-            recoveries += 1
-            rate /= 2
-            if recoveries > MOST_RECOVERIES:
-                model.load_state_dict(sound)
+            run.recoveries += 1
+            run.rate /= 2
+            model.load_state_dict(run.sound)
+            if run.recoveries > MOST_RECOVERIES:
                 raise Diverged(
-                    f"the loss was not a number in epoch {epoch}, for the {recoveries}th time although the "
-                    f"learning rate fell to {2 * rate:g}; lower learning_rate, alpha or kl_weight"
+                    f"the loss was not a number in epoch {epoch}, for the {run.recoveries}th time although "
+                    f"the learning rate fell to {2 * run.rate:g}; lower learning_rate, alpha or kl_weight"
                 )
-            model.load_state_dict(sound)
             optimizer.state.clear()
-            history.notices.append(
-                f"epoch {epoch}: the loss was not a number; went back, learning rate {rate:g}"
+            run.history.notices.append(
+                f"epoch {epoch}: the loss was not a number; went back, learning rate {run.rate:g}"
             )
             continue
         optimizer.step()
         if epoch % SNAPSHOT_EVERY == 0:
-            sound = _state(model)
-        history.add({"loss": loss.total.item()} | {name: float(part) for name, part in loss.parts.items()})
+            run.sound = _state(model)
+        parts = {name: float(part) for name, part in loss.parts.items()}
+        run.history.add({"loss": loss.total.item()} | parts)
+        run.epoch = epoch
         yield epoch
-        epoch += 1
 
 
 def _groups(model: SVAE, weight_decay: float, label_decay: float) -> list[dict[str, Any]]:
