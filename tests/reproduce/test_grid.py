@@ -16,6 +16,7 @@ import pytest
 from coembed.errors import InputError
 from coembed.reproduce import work
 from coembed.reproduce.cell import Cell, Job
+from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.grid import Tally, Where, run_grid
 from coembed.reproduce.networks import chosen_networks
 from coembed.reproduce.plan import Choice, parse_seeds, plan
@@ -217,3 +218,60 @@ print(tally.done, tally.failed)
     (failed,) = store.records("failed")
     assert (failed["row"], failed["seed"]) == ("majority", 0)
     assert "process ended" in failed["error"]
+
+
+DASK = """
+import sys
+from pathlib import Path
+from coembed.reproduce.grid import Where, run_grid
+from coembed.reproduce.plan import Choice, plan
+from coembed.reproduce.store import Store
+
+if __name__ == "__main__":
+    cells = plan(["table1", "table2"], Choice(("wordnet-demo",), ("majority", "popularity"), (0, 1)))
+    address = ""
+    if sys.argv[2] == "running":
+        from distributed import LocalCluster
+        cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+        address = cluster.scheduler_address
+    tally = run_grid(cells, Store(Path(sys.argv[1])), Path(), Where(2, "dask", address))
+    print(tally.done, tally.failed)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["own", "running"])
+def test_a_dask_cluster_gives_what_one_process_gives(store: Store, tmp_path: Path, kind: str) -> None:
+    if subprocess.run([sys.executable, "-c", "from distributed import Client"], check=False).returncode:
+        pytest.skip("dask is not installed")
+    script = tmp_path / "on_dask.py"
+    script.write_text(DASK)
+    other = Store(tmp_path / "other")
+    words = [sys.executable, str(script), str(other.folder), kind]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["4", "0"], done.stderr
+    run_grid(floors(0, 1), store, HERE)
+    assert [record["metrics"] for record in store.records()] == [
+        record["metrics"] for record in other.records()
+    ]
+
+
+@pytest.mark.slow
+def test_the_quick_run_reports_everything(tmp_path: Path) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "coembed",
+        "reproduce",
+        "all",
+        "--quick",
+        "-o",
+        str(tmp_path),
+        "--jobs",
+        "2",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    drawn = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
+    assert drawn == set(FIGURES)
+    assert "Failed:" not in (tmp_path / "report.md").read_text(encoding="utf-8")

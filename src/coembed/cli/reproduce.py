@@ -18,7 +18,7 @@ def reproduce(
         typer.Argument(
             metavar="EXPERIMENT...",
             help="`datasets`, `table1` (classes), `table2` (attributes), `links`, `map`, `beta`, `labels`, "
-            "`scaling`; `report`: the report alone, from what is there; `all`: everything.",
+            "`scaling`; `tune`: choose settings; `report`: from what is there; `all`: all but `tune`.",
             show_default=False,
         ),
     ],
@@ -48,6 +48,16 @@ def reproduce(
         str, typer.Option("--protocol", help="`strict`, or `published`: the way of SCAN's public code.")
     ] = "strict",
     changes: Changes = None,
+    tuned: Annotated[
+        Path | None,
+        typer.Option(
+            "--tuned",
+            metavar="FILE",
+            help="Rows for the settings that `tune` chose, beside the usual ones.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Of `tune`, for every method.")] = 8,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Cells at a time.")] = 1,
     backend: Annotated[
         str, typer.Option("--backend", help="`loky`: processes here; `dask` or `ray`: a cluster.")
@@ -82,19 +92,22 @@ def reproduce(
     from coembed.reproduce.plan import PLANS
 
     for name in experiments:
-        if name not in (*PLANS, "report", "all"):
-            known = ", ".join([*PLANS, "report", "all"])
+        if name not in (*PLANS, "tune", "report", "all"):
+            known = ", ".join([*PLANS, "tune", "report", "all"])
             raise InputError(f"there is no experiment {name!r}; known: {known}")
     if protocol not in ("strict", "published"):
         raise InputError(f"there is no protocol {protocol!r}; known: strict, published")
     wanted = [name for name in PLANS if name in experiments or "all" in experiments]
     tally = None
+    if "tune" in experiments:
+        _tune(data, out, _names(networks), _names(methods), trials, quiet)
     if wanted:
         from coembed.cli.grid import GridProgress
         from coembed.reproduce.grid import Where, run_grid
         from coembed.reproduce.networks import chosen_networks
         from coembed.reproduce.plan import Choice, parse_seeds, plan, quickly
         from coembed.reproduce.store import Store
+        from coembed.reproduce.tuning import read_chosen
 
         choice = Choice(
             chosen_networks(data, _names(networks)),
@@ -102,6 +115,7 @@ def reproduce(
             seeds=parse_seeds(seeds) if seeds else None,
             protocol=protocol,  # type: ignore[arg-type]
             changes=tuple(changes or ()),
+            tuned=read_chosen(tuned) if tuned is not None else {},
         )
         cells = plan(wanted, quickly(choice) if quick else choice)
         if not cells:
@@ -130,6 +144,23 @@ def reproduce(
             say(f"wrote {page} and {text}", "green")
     if tally is not None and tally.failed:
         raise typer.Exit(1)
+
+
+def _tune(
+    data: Path, out: Path, networks: tuple[str, ...], methods: tuple[str, ...], trials: int, quiet: bool
+) -> None:
+    """Every study in turn, and the chosen values of all of them."""
+    from coembed.reproduce.networks import chosen_networks
+    from coembed.reproduce.plan import TABLES, check_methods
+    from coembed.reproduce.tuning import studies, tune, write_chosen
+
+    check_methods(methods)
+    folder = out / "tuning"
+    for study in studies(chosen_networks(data, networks), methods, tuple(TABLES.values())):
+        tune(study, folder, data.resolve(), trials, None if quiet else say)
+    count = write_chosen(folder, folder / "chosen.toml")
+    if not quiet:
+        say(f"wrote {folder / 'chosen.toml'}: {count} studies", "green")
 
 
 def _names(text: str) -> tuple[str, ...]:

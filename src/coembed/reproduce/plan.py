@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coembed.errors import InputError
 from coembed.reproduce.cell import Cell
 from coembed.reproduce.networks import BUNDLED, PAPER, SMALL
-from coembed.reproduce.rows import ROWS, Row, rows_named
+from coembed.reproduce.rows import ROWS, Row, rows_named, tuned
 from coembed.reproduce.scaling import EPOCHS_ALONE, SYNTHETIC
 from coembed.settings import Task
 from coembed.tasks.evaluation import Protocol
@@ -45,6 +45,8 @@ class Choice:
         Texts like ``epochs=2``, on top of those of the rows.
     quick
         Fewer points in the figures.
+    tuned
+        Changes by task, row and network: rows of their own in the tables.
     """
 
     networks: tuple[str, ...]
@@ -53,6 +55,7 @@ class Choice:
     protocol: Protocol = "strict"
     changes: tuple[str, ...] = ()
     quick: bool = False
+    tuned: Mapping[tuple[str, str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """All values of a figure's axis; of a quick run the ends and the middle."""
@@ -60,6 +63,11 @@ class Choice:
 
     def rows(self, among: Iterable[Row]) -> list[Row]:
         return [row for row in among if not self.methods or {row.name, row.method} & {*self.methods}]
+
+    def variants(self, row: Row, network: str, task: Task) -> list[Row]:
+        """The row as it is, and as it was tuned for the network, if that changed anything."""
+        chosen = self.tuned.get((task, row.name, network), ())
+        return [row, *([replace(tuned(row), changes=(*row.changes, *chosen))] if chosen else [])]
 
     def seeds_of(self, network: str) -> Sequence[int]:
         if self.seeds is not None:
@@ -101,9 +109,10 @@ def table_cells(experiment: str, choice: Choice) -> list[Cell]:
     """
     task = TABLES[experiment]
     return [
-        choice.cell(experiment, row, network, seed, task)
+        choice.cell(experiment, variant, network, seed, task)
         for row in choice.rows(ROWS[task])
         for network in choice.networks
+        for variant in choice.variants(row, network, task)
         for seed in choice.seeds_of(network)
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from coembed.reproduce.rows import TUNED
+
 _CLASSES = ("macro_f1", "micro_f1", "accuracy")
 _PAIRS = ("auc", "ap")
 _NETWORKS = ("pubmed", "flickr", "blogcatalog")
@@ -51,7 +53,8 @@ def printed(experiment: str, row: str, network: str, metric: str) -> float | Non
     >>> printed("table1", "gcn-tuned", "flickr", "accuracy"), printed("links", "san", "flickr", "auc")
     (0.309, None)
     """
-    method = "scan" if row in ("scan-best", "scan-paper") else row.removesuffix("-tuned")
+    row = row.removesuffix(TUNED).removesuffix("-tuned")
+    method = "scan" if row in ("scan-best", "scan-paper") else row
     if metric.startswith("svm_"):
         method, metric = ("scan-svm" if method == "scan" else ""), metric.removeprefix("svm_")
     return PRINTED.get(experiment, {}).get((method, network, metric))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from coembed.settings import Task
@@ -84,6 +84,14 @@ ROWS: dict[Task, tuple[Row, ...]] = {
     ),
 }
 """In the order in which they are run: ours, what takes seconds, what takes minutes."""
+
+
+TUNED = "+tuned"
+
+
+def tuned(row: Row) -> Row:
+    """The row under settings that were chosen on validation data, network by network."""
+    return replace(row, name=row.name + TUNED, title=f"{row.title}, tuned")
 
 
 def rows_named(task: Task, *names: str) -> tuple[Row, ...]:

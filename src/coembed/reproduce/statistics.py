@@ -28,8 +28,8 @@ def mean_of(values: BySeed) -> Mean | None:
 
     Examples
     --------
-    >>> mean_of({0: 0.8, 1: 0.9})
-    Mean(mean=0.85, std=0.0707..., seeds=2)
+    >>> mean_of({0: 0.75, 1: 1.0, 2: 1.25})
+    Mean(mean=1.0, std=0.25, seeds=3)
     """
     if not values:
         return None

@@ -8,7 +8,7 @@ from coembed.reproduce.networks import TITLES
 from coembed.reproduce.plan import TABLES
 from coembed.reproduce.printed import printed
 from coembed.reproduce.results import Results
-from coembed.reproduce.rows import ROWS, Group, Row
+from coembed.reproduce.rows import ROWS, Group, Row, tuned
 from coembed.reproduce.statistics import BySeed, Mean, better_than_all, mean_of
 
 METRIC_TITLES = {
@@ -81,10 +81,16 @@ class Shown:
     prefix: str = ""
 
 
-def shown_rows(experiment: str, metrics: tuple[str, ...]) -> list[Shown]:
+def shown_rows(results: Results, experiment: str, metrics: tuple[str, ...]) -> list[Shown]:
     """Rows in the order of a reader: floors, rivals, ours, the default last."""
     found = []
-    every = ROWS[TABLES[experiment]]
+    known = results.rows(experiment)
+    every = [
+        each
+        for row in ROWS[TABLES[experiment]]
+        for each in (row, tuned(row))
+        if each is row or each.name in known
+    ]
     floors, rivals, ours = ([r for r in every if r.group == group] for group in ("floor", "rival", "ours"))
     for row in (*floors, *rivals, *reversed(ours)):
         if row.method == "scan" and experiment == "table1":
@@ -107,7 +113,7 @@ def comparison(
     protocol: str = "strict",
 ) -> Table:
     """Rows by networks and metrics, with marks; rows without any number are left out."""
-    shown = shown_rows(experiment, metrics)
+    shown = shown_rows(results, experiment, metrics)
     columns = [(network, metric) for network in networks for metric in metrics]
     entries = [_column(results, experiment, protocol, shown, network, metric) for network, metric in columns]
     lines = [

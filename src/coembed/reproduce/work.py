@@ -26,6 +26,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Record:
 
     Examples
     --------
+    >>> from pathlib import Path
+    >>> from coembed.reproduce.cell import Cell
     >>> cell = Cell("table1", "majority", "wordnet-demo", 0, method="majority")
     >>> record = run_job(Job(cell, Path("."), 1))
     >>> record["state"], 0.4 < record["metrics"]["accuracy"] < 0.5

@@ -26,7 +26,7 @@ def overview_figure(results: Results) -> Any:
     for row, (experiment, metric, title) in enumerate(panels):
         shown = [
             each
-            for each in shown_rows(experiment, (metric,))
+            for each in shown_rows(results, experiment, (metric,))
             if any(results.values(experiment, each.row.name, n, each.prefix + metric) for n in networks)
         ]
         for column, network in enumerate(networks):
