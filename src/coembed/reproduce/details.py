@@ -59,6 +59,7 @@ def variance_and_evidence(fitted: Fitted) -> Record:
     owners = np.bincount(seen.attributes.indices, minlength=seen.n_attributes)
     attribute_variance = (fitted.attribute_std.astype(np.float64) ** 2).mean(axis=1)
     return {
+        "evidence": _relation(row_counts(seen.links) + row_counts(seen.attributes), variance),
         "degree": _relation(row_counts(seen.links), variance),
         "attribute_count": _relation(row_counts(seen.attributes), variance),
         "owners": _relation(owners, attribute_variance),
