@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
 from coembed.network import Network
 from coembed.reproduce.cell import Cell, Record
 from coembed.result import Fitted
+from coembed.result.fitted import Kind
 from coembed.tasks.evaluation import Outcome
-from coembed.tasks.metrics import reliability
+from coembed.tasks.metrics import auc, expected_calibration_error, reliability
+from coembed.tasks.problem import Pairs
 
 CURVE_POINTS = 60
 LEVELS = 10
@@ -30,9 +34,28 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
             }
     fitted = getattr(outcome.answer, "fitted", None)
     if isinstance(fitted, Fitted):
+        if outcome.trial.uniform is not None and cell.task != "classification":
+            found["model alone"] = expected_and_means(fitted, cell.task, outcome.trial.uniform)
         found["variance"] = variance_and_evidence(fitted)
         if cell.seed == 0:
             found["curves"] = training_curves(fitted)
+    return found
+
+
+def expected_and_means(fitted: Fitted, kind: Kind, asked: Pairs) -> Record:
+    """Is it worth knowing the variances? Scores of the model without companions, with and without them."""
+    alone = replace(fitted, companions={})
+    score = alone.score_links if kind == "links" else alone.score_attributes
+    truth = np.repeat([1, 0], [len(asked.positives), len(asked.negatives)])
+    found: Record = {}
+    for name, expected in (("expected", True), ("means", False)):
+        positive, negative = (score(pairs, expected=expected) for pairs in asked)
+        present = np.concatenate([positive, negative])
+        both = np.stack([1 - present, present], axis=1)
+        found[name] = {
+            "auc": round(auc(positive, negative), 4),
+            "ece": round(expected_calibration_error(truth, both), 4),
+        }
     return found
 
 
