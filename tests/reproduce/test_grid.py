@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -115,6 +116,24 @@ def test_a_slow_method_has_fewer_seeds(store: Store, monkeypatch) -> None:
     monkeypatch.setitem(work.WORK, "table2", fake(set(), []))
     tally = run_grid(floors(*range(10)), store, HERE, thrifty=True)
     assert (tally.done, tally.skipped, tally.settled) == (10, 10, 20)
+
+
+def test_two_runs_on_one_folder_share_the_work(store: Store, monkeypatch) -> None:
+    ran: list[str] = []
+    monkeypatch.setitem(work.WORK, "table1", fake(set(), ran))
+    monkeypatch.setitem(work.WORK, "table2", fake(set(), ran))
+    first, second, third, last = floors(0, 1)
+    alive = {"host": platform.node(), "pid": os.getppid()}
+    store.write(first, {"state": "running", "by": alive})
+    store.write(third, {"state": "running", "by": alive | {"pid": 2**22 + 5}})  # of a run that was killed
+
+    def tell(tally: Tally, cell: Cell | None, record: dict) -> None:
+        if cell == second:  # meanwhile the other run has finished the last one
+            store.write(last, {"state": "done"})
+
+    tally = run_grid(floors(0, 1), store, HERE, tell=tell)
+    assert ran == [second.file, third.file]
+    assert (tally.done, tally.kept, tally.settled) == (2, 2, 4)
 
 
 def test_bad_data_is_one_sentence_in_the_record() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ def run_grid(
     """
     where = where or Where()
     left = [cell for cell in cells if not store.done(cell)]
-    left.sort(key=lambda cell: store.attempts(cell) > 0)
+    left.sort(key=store.doubtful)
     tally = Tally(len(cells), kept=len(cells) - len(left))
     pace = Pace(store)
     report = tell or (lambda tally, cell, record: None)
@@ -99,13 +100,23 @@ def run_grid(
 
     def jobs() -> Iterator[Job]:
         threads = max(1, cores() // where.jobs)
-        for cell in list(pending.values()):
-            if thrifty and cell.seed >= SLOW_SEEDS and pace.fit(cell) > SLOW_FIT:
+        queue = deque(pending.values())
+        put_off = set()
+        while queue:
+            cell = queue.popleft()
+            if store.busy(cell) and cell not in put_off:
+                put_off.add(cell)
+                queue.append(cell)
+            elif store.done(cell) or store.busy(cell):
+                # another run on the same folder was faster, or is still at it
+                pending.pop(cell.file)
+                tally.kept += 1
+            elif thrifty and cell.seed >= SLOW_SEEDS and pace.fit(cell) > SLOW_FIT:
                 pending.pop(cell.file)
                 tally.skipped += 1
-                continue
-            store.begin(cell)
-            yield Job(cell, data, threads)
+            else:
+                store.begin(cell)
+                yield Job(cell, data, threads)
 
     pending = {cell.file: cell for cell in left}
     with _workers(where) as results:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,9 +54,28 @@ class Store:
         record = self.read(cell)
         return 0 if record.get("state") == "done" else int(record.get("attempts", 0))
 
+    def doubtful(self, cell: Cell) -> bool:
+        """Whether the cell has failed, or was cut off more than once: others should not wait for it."""
+        return self.read(cell).get("state") == "failed" or self.attempts(cell) > 1
+
     def begin(self, cell: Cell) -> None:
         """Note that the cell is being worked on: if nothing follows, it took the process down with it."""
-        self.write(cell, {"state": "running", "attempts": self.attempts(cell) + 1})
+        by = {"host": platform.node(), "pid": os.getpid()}
+        self.write(cell, {"state": "running", "attempts": self.attempts(cell) + 1, "by": by})
+
+    def busy(self, cell: Cell) -> bool:
+        """Whether another process of this machine is at the cell right now."""
+        record = self.read(cell)
+        by = record.get("by", {})
+        if record.get("state") != "running" or by.get("host") != platform.node() or by["pid"] == os.getpid():
+            return False
+        try:
+            os.kill(by["pid"], 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True  # it is there, and somebody else's
+        return True
 
     def write(self, cell: Cell, outcome: Record) -> None:
         """Keep what became of a cell."""

@@ -72,7 +72,7 @@ def labels_figure(results: Results) -> Any:
     networks = results.networks("labels")
     if not networks:
         return None
-    figure, axes = new_figure(len(networks), 1, width=6.2, height=4.2)
+    figure, axes = new_figure(len(networks), 1, width=7.4, height=4.2)
     lines = (
         ("scan-best", "accuracy", "SCAN_DIS (best)", "-", "o"),
         ("scan-best", "svm_accuracy", "SCAN_SVM (best)", ":", "s"),
@@ -93,7 +93,7 @@ def labels_figure(results: Results) -> Any:
             if points:
                 draw_means(panel, points, title, colour_of(row), linestyle=dash, marker=mark)
         name_axes(panel, "share of the nodes whose label is seen", "accuracy", TITLES[network])
-        legend(panel, loc="lower right")
+        legend(panel, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
     return figure
 
 
@@ -126,6 +126,8 @@ def training_figure(results: Results) -> Any:
                         label=name,
                     )
         panel.set_yscale("log")
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter("")
         name_axes(panel, "epoch", "loss and its parts", TITLES[network])
     legend(axes[0], ncols=2, fontsize=6.5, columnspacing=1.0, handlelength=1.6)
     return figure
