@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class SeanoOptions:
     """Pairs of one class, an epoch."""
     context: float = number(0.03, 0, 1e6)
     """Weight of the contexts of both kinds against the labels."""
+    own: float = number(0.5, 0.01, 0.99)
+    """lambda of every node at first."""
     dropout: float = number(0.2, 0, 0.99)
     learning_rate: float = number(0.01, 1e-9, 1e3)
     weight_decay: float = number(0.0, 0, 1e3)
@@ -65,7 +68,7 @@ class Seano(nn.Module):
         self.first = nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows.shape[1], chosen.hidden)))
         self.first_bias = nn.Parameter(torch.zeros(chosen.hidden))
         self.second = nn.Linear(chosen.hidden, chosen.dim)
-        self.trust = nn.Parameter(torch.zeros(network.n_nodes))
+        self.trust = nn.Parameter(torch.full((network.n_nodes,), log(chosen.own / (1 - chosen.own))))
         self.contexts = nn.Parameter(torch.randn(network.n_nodes, chosen.dim) * 0.01)
         self.classifier = nn.Linear(chosen.dim, network.n_classes)
         alone = np.diff(network.links.indptr) == 0
