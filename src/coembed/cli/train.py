@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +52,8 @@ def train(
 ) -> None:
     """Fit a model to a network and save it. Ctrl-C saves what was learnt so far.
 
+    Started by torchrun, its processes share the network and fit one model.
+
     **Examples**
 
     `coembed train my-network/ -o model`
@@ -58,6 +61,8 @@ def train(
     `coembed train blogcatalog.npz -o model --task attributes --set beta=0.2 --seed 1`
 
     `coembed train million/ -o model --checkpoint million.run --resume`
+
+    `torchrun --nproc-per-node 4 -m coembed train large-network/ -o model`
     """
     from coembed.network import read
     from coembed.result import save
@@ -70,29 +75,52 @@ def train(
     settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
-    data = read(*network)
-    if not quiet:
+    ranked = int(os.environ.get("RANK", "0"))  # of the processes that torchrun started the first talks
+    quiet = quiet or ranked > 0
+    data = read(*network) if ranked == 0 else None
+    if data is not None and not quiet:
         for notice in data.notices:
             say(f"note: {notice}", "yellow")
+    name = "" if data is None else data.name
 
-    from coembed.training import Checkpoints, fit
+    from coembed.training import Checkpoints, clear, fit, fit_together, job_here, joined
 
+    job = job_here()
     checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume)
     start = time.perf_counter()
-    with TrainingProgress(f"training on {data.name}", quiet) as progress:
-        fitted = fit(
-            data,
-            settings,
-            preset=preset,
-            progress=progress,
-            steps=progress.step,
-            checkpoints=checkpoints,
-        )
+    with joined(job, settings.device), TrainingProgress(f"training on {name}", quiet) as progress:
+        if job.processes == 1:
+            assert data is not None
+            fitted = fit(
+                data,
+                settings,
+                preset=preset,
+                progress=progress,
+                steps=progress.step,
+                checkpoints=checkpoints,
+            )
+        else:
+            del data
+            found = fit_together(
+                network,
+                settings,
+                output,
+                job,
+                preset=preset,
+                progress=progress,
+                steps=progress.step,
+                checkpoints=checkpoints,
+            )
+            if found is None:
+                return
+            fitted = found
         seconds = time.perf_counter() - start
         progress.step("writing the model")
         save(fitted, output, progress=progress.step)
         if checkpoints is not None and fitted.history["stopped"] != "interrupted":
             checkpoints.clear()
+        if job.processes > 1:
+            clear(output)
     if json:
         each = progress.seconds_per_epoch
         times = {

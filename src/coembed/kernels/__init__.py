@@ -14,6 +14,7 @@ from coembed.kernels.all_pairs import (
 from coembed.kernels.exchange import (
     all_true,
     chosen,
+    collected,
     gathered,
     mean_of_all,
     pair_sum,
@@ -37,6 +38,7 @@ __all__ = [
     "TransposedMatrix",
     "all_true",
     "chosen",
+    "collected",
     "column_blocks",
     "dropped",
     "gathered",

@@ -46,6 +46,26 @@ def chosen(own: Tensor, items: Tensor, partition: Partition) -> Tensor:
     return total(rows.index_copy(0, here.nonzero().squeeze(1), own[partition.mine(items)]), partition)
 
 
+def collected(own: Tensor, partition: Partition | None) -> Tensor:
+    """All rows in the first process; the others keep their own."""
+    if partition is None or partition.processes == 1:
+        return own
+    own = own.detach().contiguous()
+    if partition.rank:
+        if own.numel():
+            dist.send(own, 0)
+        return own
+    whole = own.new_empty((partition.total, *own.shape[1:]))
+    for process in range(partition.processes):
+        rows = partition.rows(process)
+        share = whole[rows.start : rows.stop]
+        if not process:
+            share.copy_(own)
+        elif share.numel():
+            dist.recv(share, process)
+    return whole
+
+
 def in_turn(own: Tensor, partition: Partition) -> Iterator[tuple[int, Tensor]]:
     """The rows of one process after the other, so that never more than one share is held beside one's own."""
     own = own.detach().contiguous()

@@ -21,6 +21,8 @@ def csr_tensor(matrix: sp.csr_array, device: torch.device | str, dtype: torch.dt
     with warnings.catch_warnings():
         # torch says so once a process, at the first such tensor, which is always made here
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+        # a mapped array need not be writable: nobody writes to these
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
         return torch.sparse_csr_tensor(
             torch.as_tensor(matrix.indptr, dtype=index),
             torch.as_tensor(matrix.indices, dtype=index),

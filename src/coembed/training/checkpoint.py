@@ -67,6 +67,10 @@ class Checkpoints:
         self.folder = Path(self.folder)
         self.last = time.monotonic()
 
+    def belong_to(self, network: str, settings: dict[str, Any]) -> None:
+        """Say of what the checkpoints are."""
+        self.network, self.settings = network, settings
+
     def check(self) -> None:
         """Refuse at once what could not be written to, or would be written over."""
         if self.folder.exists() and not self.folder.is_dir():

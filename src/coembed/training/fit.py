@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
+from coembed.kernels import Partition, chosen, collected, held_by, sum_of_all
 from coembed.model import SVAE
+from coembed.model.dealing import dealt_out
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import DenseInference, GraphInference
 from coembed.model.scan import (
@@ -25,6 +27,7 @@ from coembed.model.scan import (
     look,
     scan,
 )
+from coembed.model.share import Share
 from coembed.model.views import View, ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
@@ -34,6 +37,8 @@ from coembed.training.calibration import best_temperature, find_temperature, lab
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.loop import History, Progress, train
+from coembed.training.processes import Job
+from coembed.training.staging import Prepared
 from coembed.training.weighing import with_companions
 from coembed.views import GROUPS
 from coembed.views.decomposition import affordable_hidden, affordable_rank
@@ -72,27 +77,75 @@ def fit(
     >>> fitted.node_mean.shape, fitted.attribute_mean.shape
     ((1476, 64), (626, 71))
     """
-    device = choose_device(settings.device)
+    tell = steps or (lambda step: None)
+    # what was prepared has no name here: when it is no longer needed it can go
+    fitted = learn(
+        prepare(network, settings, holdout, tell, checkpoints),
+        preset=preset,
+        progress=progress,
+        tell=tell,
+        checkpoints=checkpoints,
+    )
+    assert fitted is not None
+    # pairs that were kept aside here are known all the same: nobody should be told that they are missing
+    return fitted if holdout is not None else knowing(fitted, network)
+
+
+def prepare(
+    network: Network,
+    settings: Settings,
+    holdout: Holdout | None,
+    tell: Callable[[str], None],
+    checkpoints: Checkpoints | None = None,
+) -> Prepared:
+    """Settings without anything open, what may be seen, and how it looks."""
     settings = settings.change(
         links=likelihood_of(network.links, settings.links),
         attributes=likelihood_of(network.attributes, settings.attributes),
     )
     by_views = settings.encoder == "views"
     settings, notices = affordable(settings, network.n_nodes) if by_views else (settings, [])
+    identity = ""
     if checkpoints is not None:
-        checkpoints.network, checkpoints.settings = fingerprint(network), settings.as_dict()
+        identity = fingerprint(network)
+        checkpoints.belong_to(identity, settings.as_dict())
         checkpoints.check()
     visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
     visible = without_labels_of(visible, held.nodes)
-    tell = steps or (lambda step: None)
     seen = None
-    calibrated = settings.calibrate and by_views
     if by_views:
         tell("looking at attributes, links and nodes alike")
         seen = look(visible, settings, tell)
-    spared = labels_to_spare(visible.labels, settings.seed) if calibrated else None
+    prepared = Prepared(settings, visible, held, network.labels, seen, notices=notices, fingerprint=identity)
+    if settings.calibrate and by_views:
+        prepared = replace(prepared, spared=labels_to_spare(visible.labels, settings.seed))
+    return prepared
+
+
+def learn(
+    prepared: Prepared,
+    job: Job | None = None,
+    *,
+    preset: str = "best",
+    progress: Progress | None = None,
+    tell: Callable[[str], None] = lambda step: None,
+    checkpoints: Checkpoints | None = None,
+) -> Fitted | None:
+    """Train the model of what was prepared, by the processes of a job; the first gets the result."""
+    job = job or Job()
+    settings, visible, held, seen = prepared.settings, prepared.network, prepared.held, prepared.seen
+    if checkpoints is not None:
+        checkpoints.belong_to(prepared.fingerprint, settings.as_dict())
+    learnt = without_labels_of(visible, prepared.spared)
+    device = choose_device(settings.device)
     torch.manual_seed(settings.seed)
-    model = scan(without_labels_of(visible, spared), settings, device, seen)
+    if job.processes == 1:
+        model = scan(learnt, settings, device, seen)
+    else:
+        share = Share.of(learnt, job.processes, job.rank)
+        own = None if seen is None else dealt_out(seen, share.nodes, share.items)
+        model = scan(share, settings, device, own)
+        del share, own
     history = train(
         model,
         epochs=settings.epochs,
@@ -101,30 +154,51 @@ def fit(
         weight_decay=settings.weight_decay,
         label_decay=settings.label_decay,
         seed=settings.seed,
-        validate=partial(validation_figures, model, held, network.labels) if held else None,
+        validate=partial(validation_figures, model, held, prepared.labels) if held else None,
         patience=settings.patience,
         progress=progress,
         checkpoints=checkpoints,
+        processes=job.processes,
     )
-    history.notices[:0] = notices
+    history.notices[:0] = prepared.notices
     if seen is not None and visible.n_classes and len(visible.labelled):
         history.notices.append(_trust(model))
     temperature = 1.0
-    if calibrated and seen is not None and history.stopped != "interrupted":
+    if settings.calibrate and seen is not None and history.stopped != "interrupted":
         tell("learning how sure to be of classes")
-        if spared is not None and len(spared):
-            temperature = _temperature_by(model, visible, spared)
-        else:
-            temperature = find_temperature(seen.nodes, visible.labels, visible.n_classes, settings)
+        temperature = _temperature(model, prepared, job)
     fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
-    del model, seen  # of a large network, gigabytes that what follows can use
-    if settings.companions and by_views and history.stopped != "interrupted":
+    if fitted is None:
+        return None
+    # of a large network, gigabytes that what follows can use
+    del model, seen, prepared
+    if settings.companions and settings.encoder == "views" and history.stopped != "interrupted":
         tell("weighing the companions")
         fitted = with_companions(fitted, held)
-    if holdout is not None:
-        return fitted
-    # pairs that were kept aside here are known all the same: nobody should be told that they are missing
-    return replace(fitted, network=visible.with_matrices(network.links, network.attributes))
+    return fitted
+
+
+def knowing(fitted: Fitted, network: Network) -> Fitted:
+    """The result with all pairs of the network, those that were kept aside included."""
+    return replace(fitted, network=fitted.network.with_matrices(network.links, network.attributes))
+
+
+def _temperature(model: SVAE, prepared: Prepared, job: Job) -> float:
+    """By the labels of nodes that the model has not learnt from, or by folds of the others."""
+    network, nodes = prepared.network, model.types[NODE].partition
+    if len(prepared.spared):
+        with torch.no_grad():
+            logits = model.evidence(NODE).label_logits
+        assert logits is not None
+        spared = torch.as_tensor(np.array(prepared.spared), device=logits.device)
+        classes = torch.as_tensor(network.labels[prepared.spared])
+        return best_temperature(chosen(logits, spared, nodes).cpu(), classes)
+    temperature = 0.0
+    if job.first and prepared.seen is not None:
+        temperature = find_temperature(
+            prepared.seen.nodes, network.labels, network.n_classes, prepared.settings
+        )
+    return float(sum_of_all(temperature, nodes))
 
 
 def affordable(settings: Settings, n_nodes: int) -> tuple[Settings, list[str]]:
@@ -144,14 +218,6 @@ def affordable(settings: Settings, n_nodes: int) -> tuple[Settings, list[str]]:
     less = [f"{name} {value} instead of {asked[name]}" for name, value in fits.items() if value < asked[name]]
     notices = [f"{n_nodes:,} nodes: {', '.join(less)}, for memory and time"] if less else []
     return settings.change(**fits), notices
-
-
-def _temperature_by(model: SVAE, network: Network, nodes: np.ndarray) -> float:
-    """By the labels of nodes that the model has not learnt from."""
-    with torch.no_grad():
-        logits = model.evidence(NODE).label_logits
-    assert logits is not None
-    return best_temperature(logits[torch.as_tensor(nodes)].cpu(), torch.as_tensor(network.labels[nodes]))
 
 
 def _trust(model: SVAE) -> str:
@@ -189,8 +255,10 @@ def fitted_result(
     preset: str,
     seen: Seen | None = None,
     temperature: float = 1.0,
-) -> Fitted:
-    """All that is asked of a model later, as arrays."""
+) -> Fitted | None:
+    """All that is asked of a model later, as arrays; where it is dealt out, the first process gets them."""
+    rows = model.types[NODE].partition
+    items = model.types[ATTRIBUTE].partition if ATTRIBUTE in model.types else None
     with torch.no_grad():
         evidence = model.evidence(NODE)
         logits = evidence.label_logits
@@ -207,25 +275,30 @@ def fitted_result(
         LINKS: as_modelled(network.links, settings.links)[1] * model.gain(LINKS),
         ATTRIBUTES: as_modelled(network.attributes, settings.attributes)[1] * model.gain(ATTRIBUTES),
     }
+    node_mean, node_std = _array(nodes.mean, rows), _array(nodes.log_std.exp(), rows)
+    attribute_mean = _array(attributes.mean, items)
+    attribute_std = _array(attributes.log_std.exp(), items)
+    told = np.zeros((rows.total, 0), np.float32) if probabilities is None else _array(probabilities, rows)
+    biases = {name: _array(bias) for name, bias in _biases(model).items()}
+    if rows.rank:
+        return None
     return Fitted(
         network=network,
         settings=settings.as_dict(),
         history=history.as_dict(),
         preset=preset,
-        node_mean=_array(nodes.mean),
-        node_std=_array(nodes.log_std.exp()),
-        probabilities=np.zeros((network.n_nodes, 0), np.float32)
-        if probabilities is None
-        else _array(probabilities),
+        node_mean=node_mean,
+        node_std=node_std,
+        probabilities=told,
         label_shift=(
             _array(model.label_shift[NODE])
             if network.n_classes
             else np.zeros((0, 2 * settings.dim), dtype=np.float32)
         ),
-        attribute_mean=_array(attributes.mean),
-        attribute_std=_array(attributes.log_std.exp()),
+        attribute_mean=attribute_mean,
+        attribute_std=attribute_std,
         units=units,
-        biases={name: _array(bias) for name, bias in _biases(model).items()},
+        biases=biases,
         weights=weights,
     )
 
@@ -241,9 +314,9 @@ def _biases(model: SVAE) -> dict[str, Tensor]:
     """Of both ends of every relation that has some."""
     biases: dict[str, Tensor] = {}
     for relation in (LINKS, ATTRIBUTES):
-        both = model.bias(relation)
-        if both is not None:
-            biases[f"{relation}.source"], biases[f"{relation}.target"] = (bias() for bias in both)
+        ends = NODE, NODE if relation == LINKS else ATTRIBUTE
+        for place, bias, kind in zip(("source", "target"), model.bias(relation) or (), ends, strict=False):
+            biases[f"{relation}.{place}"] = collected(bias(), model.types[kind].partition)
     return biases
 
 
@@ -258,7 +331,7 @@ def _weights(model: SVAE, seen: Seen | None) -> dict[str, Tensor]:
     node = model.inference[NODE]
     if isinstance(node, ViewsInference) and seen is not None:
         weights |= _branches(NODE, node)
-        weights |= {f"basis.{name}": torch.as_tensor(array) for name, array in seen.basis._asdict().items()}
+        weights |= {f"basis.{name}": torch.tensor(array) for name, array in seen.basis._asdict().items()}
         if ATTRIBUTE in model.types:
             attribute = model.inference[ATTRIBUTE]
             assert isinstance(attribute, ViewsInference)
@@ -277,10 +350,10 @@ def _branches(kind: str, inference: ViewsInference) -> dict[str, Tensor]:
     for name, view in inference.views.items():
         assert isinstance(view, View)
         # of the views as they are, which the model reads scaled
-        weights[f"{kind}.{name}.0"] = view.weight * view.scale
+        weights[f"{kind}.{name}.0"] = _all_rows(view.weight) * view.scale
         weights[f"{kind}.{name}.bias"] = view.bias
         if view.label_weight is not None and view.label_bias is not None:
-            weights[f"label.{name}.0"] = view.label_weight * view.scale
+            weights[f"label.{name}.0"] = _all_rows(view.label_weight) * view.scale
             weights[f"label.{name}.bias"] = view.label_bias
     if inference.label is not None:
         weights |= {"label.1": inference.label.weight.t(), "label.bias.1": inference.label.bias}
@@ -291,7 +364,7 @@ def _paper_weights(model: SVAE) -> dict[str, Tensor]:
     node = model.inference[NODE]
     assert isinstance(node, GraphInference)
     hidden = node.second.shape[0]
-    links, attributes = node.inputs.weights
+    links, attributes = (_all_rows(weight) for weight in node.inputs.weights)
     weights = {
         "node.links.0": links[:, :hidden],
         "node.attributes.0": attributes[:, :hidden],
@@ -309,7 +382,7 @@ def _paper_weights(model: SVAE) -> dict[str, Tensor]:
         attribute = model.inference[ATTRIBUTE]
         assert isinstance(attribute, DenseInference)
         weights |= {
-            "attribute.0": attribute.inputs.weights[0],
+            "attribute.0": _all_rows(attribute.inputs.weights[0]),
             "attribute.bias.0": attribute.bias,
             "attribute.1": attribute.second.weight.t(),
             "attribute.bias.1": attribute.second.bias,
@@ -317,5 +390,11 @@ def _paper_weights(model: SVAE) -> dict[str, Tensor]:
     return weights
 
 
-def _array(tensor: Tensor) -> np.ndarray:
-    return np.ascontiguousarray(tensor.detach().cpu().numpy().astype(np.float32))
+def _all_rows(weight: Tensor) -> Tensor:
+    """A weight, all of it, in the first process, if it is dealt out."""
+    return collected(weight.detach(), held_by(weight))
+
+
+def _array(tensor: Tensor, rows: Partition | None = None) -> np.ndarray:
+    whole = collected(tensor.detach(), rows)
+    return np.ascontiguousarray(whole.cpu().numpy().astype(np.float32))

@@ -9,6 +9,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
+from coembed.kernels import Partition, chosen
 from coembed.model import SVAE
 from coembed.model.relation import Bias
 from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE
@@ -22,6 +23,10 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 MOST_PAIRS = 100_000
 """Stored pairs of a relation of which no more are kept aside: they tell an AUC to three digits."""
+
+
+Dealt = tuple[Tensor, Partition]
+"""Rows of this process, and how all are dealt out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +75,31 @@ def without_labels_of(network: Network, nodes: np.ndarray | None) -> Network:
 def validation_figures(model: SVAE, holdout: Holdout, labels: np.ndarray) -> dict[str, float]:
     """Accuracy on the held-out nodes, AUC of the held-out pairs, from the means."""
     figures: dict[str, float] = {}
+    nodes = model.types[NODE].partition
     codes, probabilities = model.mean_codes(NODE)
     if holdout.nodes is not None and len(holdout.nodes) and probabilities is not None:
-        predicted = probabilities[torch.as_tensor(holdout.nodes)].argmax(dim=1).cpu().numpy()
+        asked = torch.as_tensor(np.array(holdout.nodes), device=codes.device)
+        predicted = chosen(probabilities, asked, nodes).argmax(dim=1).cpu().numpy()
         figures["accuracy"] = float(np.mean(predicted == labels[holdout.nodes]))
     if holdout.links is not None:
-        figures["link AUC"] = _auc(codes, codes, model.bias(LINKS), holdout.links)
+        figures["link AUC"] = _auc((codes, nodes), (codes, nodes), model.bias(LINKS), holdout.links)
     if holdout.attributes is not None:
         figures["attribute AUC"] = _auc(
-            codes, model.mean_codes(ATTRIBUTE)[0], model.bias(ATTRIBUTES), holdout.attributes
+            (codes, nodes),
+            (model.mean_codes(ATTRIBUTE)[0], model.types[ATTRIBUTE].partition),
+            model.bias(ATTRIBUTES),
+            holdout.attributes,
         )
     return figures
 
 
-def _auc(left: Tensor, right: Tensor, biases: tuple[Bias, Bias] | None, pairs: Pairs) -> float:
+def _auc(left: Dealt, right: Dealt, biases: tuple[Bias, Bias] | None, pairs: Pairs) -> float:
     def score(pairs: np.ndarray) -> np.ndarray:
-        rows, columns = (torch.as_tensor(end) for end in pairs.T)
-        scores = (left[rows] * right[columns]).sum(dim=1)
+        rows, columns = (torch.as_tensor(np.array(end), device=left[0].device) for end in pairs.T)
+        ends = chosen(left[0], rows, left[1]), chosen(right[0], columns, right[1])
+        scores = (ends[0] * ends[1]).sum(dim=1)
         if biases is not None:
-            scores = scores + biases[0]()[rows] + biases[1]()[columns]
+            scores = scores + chosen(biases[0](), rows, left[1]) + chosen(biases[1](), columns, right[1])
         return scores.cpu().numpy()
 
     truth = np.repeat([1, 0], [len(pairs[0]), len(pairs[1])])

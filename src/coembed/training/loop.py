@@ -110,6 +110,8 @@ def train(
             if ends:
                 break
     except KeyboardInterrupt:
+        if processes > 1:  # they may be in different epochs
+            raise
         run.history.stopped = "interrupted"
     run.keeper.restore()
     return run.history
