@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from coembed.job import Job
 from coembed.network import read, write
 from coembed.network.mapped import write_mapped
 from coembed.result import load, save
 from coembed.settings import preset_settings
-from coembed.training import Job, clear, fit, fit_together
+from coembed.training import clear, fit, fit_together
 from coembed.training.fit import prepare
 from coembed.training.staging import open_prepared, write_prepared
 from coembed.training.together import job_folder

@@ -1,5 +1,7 @@
 """Several processes are one: the same losses, weights and codes, whatever the partition."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import torch
@@ -11,7 +13,7 @@ from coembed.model.scan import look
 from coembed.model.share import Share
 from coembed.network import Network
 from coembed.settings import preset_settings
-from coembed.training import train
+from coembed.training import Checkpoints, train
 
 from .together import together
 
@@ -101,6 +103,51 @@ def test_uneven_partitions_even_an_empty_one(preset, bounds, tmp_path):
     expected = losses_and_codes(0, 1, network, settings)
     found = together(len(bounds) - 1, tmp_path, losses_and_codes, network, settings, bounds)
     assert_alike(found, expected, 1e-9)
+
+
+class Stopped(Exception):
+    pass
+
+
+def with_checkpoints(rank, processes, network, settings, folder, stop, resume):
+    """Train as far as `stop` says, with a checkpoint after every epoch."""
+    share = Share.of(network, processes, rank)
+    seen = look(network, settings) if settings.encoder == "views" else None
+    if seen is not None and processes > 1:
+        seen = dealt_out(seen, share.nodes, share.items)
+    torch.manual_seed(0)
+    model = scan(share, settings, seen=seen)
+    checkpoints = Checkpoints(folder, 0, resume, rank=rank, processes=processes)
+
+    def progress(epoch, epochs, figures):
+        if epoch == stop:
+            raise Stopped
+
+    history = None
+    with suppress(Stopped):
+        history = train(model, epochs=8, processes=processes, checkpoints=checkpoints, progress=progress)
+    return history and history.figures["loss"]
+
+
+@pytest.mark.parametrize("preset", ["paper", pytest.param("best", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("again", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_what_two_began_others_end(preset, again, tmp_path):
+    network, settings = small_network(), settings_of(preset=preset, precision="float64")
+    whole = with_checkpoints(0, 1, network, settings, tmp_path / "whole", 0, False)
+    folder = tmp_path / "kept"
+    together(2, tmp_path / "jobs", with_checkpoints, network, settings, folder, 5, False)
+    assert len(list(folder.glob("state-*.safetensors"))) == 2
+    for losses in together(again, tmp_path / "jobs", with_checkpoints, network, settings, folder, 0, True):
+        np.testing.assert_allclose(losses, whole, rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_what_one_began_two_end(tmp_path):
+    network, settings = small_network(), settings_of(precision="float64")
+    whole = with_checkpoints(0, 1, network, settings, tmp_path / "whole", 0, False)
+    with_checkpoints(0, 1, network, settings, tmp_path / "kept", 5, False)
+    for losses in together(2, tmp_path, with_checkpoints, network, settings, tmp_path / "kept", 0, True):
+        np.testing.assert_allclose(losses, whole, rtol=1e-9)
 
 
 def test_work_is_dealt_out_evenly_whatever_the_degrees():

@@ -106,7 +106,7 @@ def test_damage_is_told_and_the_former_checkpoint_outlives_a_fall_while_writing(
         checkpoints.save({"epoch": 2}, {"weight": torch.zeros(3)})
     monkeypatch.undo()
     assert checkpoints.load()[0] == {"epoch": 1}
-    state = tmp_path / json.loads((tmp_path / "checkpoint.json").read_text())["state"]
+    state = tmp_path / json.loads((tmp_path / "checkpoint.json").read_text())["states"][0]
     state.write_bytes(state.read_bytes()[:-1] + b"x")
     with pytest.raises(InputError, match="damaged"):
         checkpoints.load()

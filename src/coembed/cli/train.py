@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer
 from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
 from coembed.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
 from coembed.errors import InputError
+from coembed.job import job_here
 
 if TYPE_CHECKING:
     from coembed.result import Fitted
@@ -68,29 +68,29 @@ def train(
     from coembed.result import save
     from coembed.settings import preset_settings
 
-    if resume and checkpoint is None:
+    job = job_here()
+    if resume and checkpoint is None and job.processes == 1:
         raise InputError("--resume goes on from a checkpoint: name its folder with --checkpoint")
     if output.is_file():
         raise InputError(f"{output} is a file; give the name of a folder for the model")
     settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
-    ranked = int(os.environ.get("RANK", "0"))  # of the processes that torchrun started the first talks
-    quiet = quiet or ranked > 0
-    data = read(*network) if ranked == 0 else None
+    quiet = quiet or not job.first
+    data = read(*network) if job.processes == 1 else None  # else the first of them reads
     if data is not None and not quiet:
         for notice in data.notices:
             say(f"note: {notice}", "yellow")
-    name = "" if data is None else data.name
+    name = network[0].stem if data is None else data.name
 
-    from coembed.training import Checkpoints, clear, fit, fit_together, job_here, joined
+    from coembed.training import Checkpoints, clear, fit, fit_together, job_checkpoint, joined
 
-    job = job_here()
+    if checkpoint is None and job.processes > 1:
+        checkpoint = job_checkpoint(output)
     checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume)
     start = time.perf_counter()
-    with joined(job, settings.device), TrainingProgress(f"training on {name}", quiet) as progress:
-        if job.processes == 1:
-            assert data is not None
+    with joined(job, settings.device, checkpoint), TrainingProgress(f"training on {name}", quiet) as progress:
+        if data is not None:
             fitted = fit(
                 data,
                 settings,
@@ -100,7 +100,6 @@ def train(
                 checkpoints=checkpoints,
             )
         else:
-            del data
             found = fit_together(
                 network,
                 settings,

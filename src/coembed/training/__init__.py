@@ -4,21 +4,20 @@ from coembed.training.checkpoint import Checkpoints
 from coembed.training.fit import fit
 from coembed.training.holdout import Holdout
 from coembed.training.loop import Diverged, History, Progress, train
-from coembed.training.processes import Job, Lost, job_here, joined
-from coembed.training.together import clear, fit_together
+from coembed.training.processes import Lost, joined
+from coembed.training.together import clear, fit_together, job_checkpoint
 
 __all__ = [
     "Checkpoints",
     "Diverged",
     "History",
     "Holdout",
-    "Job",
     "Lost",
     "Progress",
     "clear",
     "fit",
     "fit_together",
-    "job_here",
+    "job_checkpoint",
     "joined",
     "train",
 ]

@@ -1,8 +1,9 @@
 """Checkpoints: all that a fit needs to go on after it was killed, in a folder, never half-written.
 
 ``checkpoint.json`` names the one ``state-*.safetensors`` that belongs to it and is put in place in one step,
-once that is on the disk. Random numbers need not be kept: they are keyed by the step. What network and
-settings give, such as views, is made again.
+once that is on the disk. Where a model is dealt out to processes, each writes the rows that it has to a file
+of its own, and what all have is in the first; any number of processes can take them up. Random numbers need
+not be kept: they are keyed by the step. What network and settings give, such as views, is made again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import re
 import time
 import zlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
+from coembed.kernels import Partition, all_true, sum_of_all
 from coembed.result.tensors import open_file, save_file
 
 RECORD = "checkpoint.json"
@@ -44,6 +47,8 @@ class Checkpoints:
     network, settings
         Of what the checkpoints are: :func:`coembed.network.splits.fingerprint` and all settings. A fit fills
         them in.
+    rank, processes
+        Which of how many processes this is; all must call :meth:`save` and :meth:`load` together.
 
     Examples
     --------
@@ -62,6 +67,8 @@ class Checkpoints:
     resume: bool = False
     network: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    rank: int = 0
+    processes: int = 1
 
     def __post_init__(self) -> None:
         self.folder = Path(self.folder)
@@ -82,40 +89,53 @@ class Checkpoints:
             )
 
     def due(self) -> bool:
-        return time.monotonic() - self.last >= 60 * self.minutes
+        """Whether it is time, by the clock of the first process."""
+        return all_true(self.rank > 0 or time.monotonic() - self.last >= 60 * self.minutes, self.processes)
 
-    def save(self, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        """Write one in place of the former, which stays whole until then."""
-        arrays = {name: np.asarray(tensor.cpu().numpy(), order="C") for name, tensor in tensors.items()}
-        sibling = self.folder / f".state-{os.getpid():08x}.tmp"
+    def save(
+        self, record: dict[str, Any], tensors: dict[str, Tensor], dealt: Mapping[str, Partition] | None = None
+    ) -> None:
+        """Write one in place of the former, which stays whole until then.
+
+        `dealt` says of which tensors this process has its rows only, and which.
+        """
+        dealt = dealt or {}
+        own = {name: tensor for name, tensor in tensors.items() if self.rank == 0 or name in dealt}
+        arrays = {name: np.asarray(tensor.cpu().numpy(), order="C") for name, tensor in own.items()}
+        sibling = self.folder / f".state-{os.getpid():08x}{self.rank:04x}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             save_file(arrays, sibling)
             checksum = _checksum(sibling)
-            name = f"state-{checksum}.safetensors"
-            os.replace(sibling, self.folder / name)
+            os.replace(sibling, self.folder / _state_name(checksum, self.rank, self.processes))
+            checksums = self._of_all(int(checksum, 16))
+            names = [_state_name(f"{c:08x}", rank, self.processes) for rank, c in enumerate(checksums)]
             whole = {
                 "format": FORMAT,
                 "version": VERSION,
                 "network": self.network,
                 "settings": self.settings,
-                "state": name,
+                "states": names,
+                "rows": {name: partition.bounds for name, partition in dealt.items()},
                 "run": record,
             }
-            sibling.write_text(json.dumps(whole, indent=1), encoding="utf-8")
-            _flush(sibling)
-            os.replace(sibling, self.folder / RECORD)
+            if self.rank == 0:
+                sibling.write_text(json.dumps(whole, indent=1), encoding="utf-8")
+                _flush(sibling)
+                os.replace(sibling, self.folder / RECORD)
+                self._remove(keep=names)
         except OSError as error:
             raise InputError(
                 f"{self.folder} cannot be written ({error.strerror}); give another folder"
             ) from None
         finally:
             sibling.unlink(missing_ok=True)
-        self._remove(keep=name)
         self.last = time.monotonic()
 
-    def load(self) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
-        """What :meth:`save` was given last; None if there is nothing."""
+    def load(
+        self, dealt: Mapping[str, Partition] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+        """What :meth:`save` was given last, own rows of what is `dealt` out now; None if there is nothing."""
         path = self.folder / RECORD
         if not path.exists():
             return None
@@ -124,20 +144,37 @@ class Checkpoints:
             if whole["format"] != FORMAT or whole["version"] > VERSION:
                 raise InputError(f"{path} is not a checkpoint that this version of coembed reads; start anew")
             self._compare(whole["network"], whole["settings"])
-            name = whole["state"]
-            if not _STATE.fullmatch(name) or _checksum(self.folder / name) not in name:
-                raise ValueError("its state is damaged")
-            arrays = open_file(self.folder / name)
-            return whole["run"], {name: torch.tensor(array) for name, array in arrays.items()}
+            files = [self._open(name, place) for place, name in enumerate(whole["states"])]
+            bounds = {name: tuple(int(b) for b in rows) for name, rows in whole["rows"].items()}
+            tensors = {}
+            for name in files[0]:
+                pieces = [file[name] for file in files if name in file]
+                tensors[name] = torch.as_tensor(_rows(pieces, bounds.get(name), (dealt or {}).get(name)))
+            return whole["run"], tensors
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} cannot be read ({error}); start anew, without --resume") from None
 
     def clear(self) -> None:
         """Remove the checkpoint, once what it was for is done."""
         (self.folder / RECORD).unlink(missing_ok=True)
-        self._remove(keep=None)
+        self._remove(keep=())
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
+
+    def _open(self, name: str, place: int) -> dict[str, np.ndarray]:
+        if not _STATE.fullmatch(name):
+            raise ValueError("it names a strange file")
+        # each process reads through its share of the files; of the others it needs some rows
+        if place % self.processes == self.rank and _checksum(self.folder / name) not in name:
+            raise ValueError("its state is damaged")
+        return open_file(self.folder / name)
+
+    def _of_all(self, number: int) -> list[int]:
+        """A number of every process."""
+        slots = np.zeros(self.processes)
+        slots[self.rank] = number
+        everybody = Partition.even(self.processes, self.processes, self.rank)
+        return [int(slot) for slot in sum_of_all(slots, everybody)]
 
     def _compare(self, network: str, settings: dict[str, Any]) -> None:
         if network != self.network:
@@ -153,10 +190,27 @@ class Checkpoints:
                     "give the same settings, or another folder"
                 )
 
-    def _remove(self, keep: str | None) -> None:
+    def _remove(self, keep: Collection[str]) -> None:
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if _STATE.fullmatch(path.name) and path.name != keep:
+            if _STATE.fullmatch(path.name) and path.name not in keep:
                 path.unlink(missing_ok=True)
+
+
+def _state_name(checksum: str, rank: int, processes: int) -> str:
+    return f"state-{checksum}{f'{rank:04x}' if processes > 1 else ''}.safetensors"
+
+
+def _rows(pieces: list[np.ndarray], bounds: tuple[int, ...] | None, wanted: Partition | None) -> np.ndarray:
+    """The rows that a process has now, copied from the pieces that others may have had."""
+    if wanted is None:
+        return np.array(pieces[0]) if len(pieces) == 1 else np.concatenate(pieces)
+    own = wanted.own
+    starts = (0,) if bounds is None else bounds
+    parts = [
+        piece[max(own.start - start, 0) : max(own.stop - start, 0)]
+        for start, piece in zip(starts, pieces, strict=False)
+    ]
+    return np.concatenate(parts)
 
 
 def _checksum(path: Path) -> str:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
+from coembed.job import Job
 from coembed.kernels import Partition, chosen, collected, held_by, sum_of_all
 from coembed.model import SVAE
 from coembed.model.dealing import dealt_out
@@ -37,7 +38,6 @@ from coembed.training.calibration import best_temperature, find_temperature, lab
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.loop import History, Progress, train
-from coembed.training.processes import Job
 from coembed.training.staging import Prepared
 from coembed.training.weighing import with_companions
 from coembed.views import GROUPS

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from coembed.errors import InputError
-from coembed.kernels import Noise, all_true, summed_gradients
+from coembed.kernels import Noise, Partition, all_true, held_by, summed_gradients
 from coembed.model import SVAE
 from coembed.training.checkpoint import Checkpoints
 
@@ -88,7 +88,7 @@ def train(
     )
     run = Run(model, optimizer)
     if checkpoints is not None and checkpoints.resume:
-        run.restore(*(checkpoints.load() or ({}, {})))
+        run.restore(*(checkpoints.load(run.dealt()) or ({}, {})))
     try:
         for epoch in _epochs(run, epochs, schedule, Noise(seed), processes):
             history, keeper = run.history, run.keeper
@@ -104,7 +104,7 @@ def train(
                 history.stopped = f"no better validation figure for {patience} epochs"
             ends = epoch == epochs or history.stopped != ALL_DONE
             if checkpoints is not None and (ends or checkpoints.due()):
-                checkpoints.save(run.record(), run.tensors())
+                checkpoints.save(run.record(), run.tensors(), run.dealt())
             if progress is not None:
                 progress(epoch, epochs, figures | run.latest)
             if ends:
@@ -159,6 +159,12 @@ class Run:
                 if parameter in self.optimizer.state:
                     found[f"{moment}/{name}"] = self.optimizer.state[parameter][key]
         return found
+
+    def dealt(self) -> dict[str, Partition]:
+        """How those of the tensors are dealt out of which this process has its rows only."""
+        places = {name: held_by(parameter) for name, parameter in self.model.named_parameters()}
+        kinds = ("value", "sound", "best", *_MOMENTS)
+        return {f"{kind}/{name}": rows for name, rows in places.items() if rows for kind in kinds}
 
     def restore(self, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         """Be as when these were taken; nothing at all is the beginning."""

@@ -7,8 +7,8 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -16,6 +16,8 @@ import torch
 import torch.distributed as dist
 
 from coembed.errors import InputError
+from coembed.job import Job
+from coembed.training.checkpoint import RECORD
 
 LONGEST_WAIT = timedelta(minutes=30)
 """How long a process waits for the others before it gives the job up: one that died is noticed at once, one
@@ -26,41 +28,12 @@ class Lost(InputError):
     """Another process of the job ended or cannot be reached."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """Which of how many processes this is.
-
-    Examples
-    --------
-    >>> Job().first, Job(rank=1, processes=4).first
-    (True, False)
-    """
-
-    rank: int = 0
-    processes: int = 1
-    restarts: int = 0
-
-    @property
-    def first(self) -> bool:
-        """Whether this is the process that reads, talks and writes."""
-        return self.rank == 0
-
-
-def job_here() -> Job:
-    """What torchrun says of this process; a job of one if it says nothing."""
-    try:
-        rank, processes = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-        return Job(rank, processes, int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)))
-    except ValueError as error:
-        raise InputError(f"RANK and WORLD_SIZE are no numbers ({error}); start with torchrun") from None
-
-
 @contextmanager
-def joined(job: Job, device: str = "auto") -> Iterator[None]:
+def joined(job: Job, device: str = "auto", kept: Path | None = None) -> Iterator[None]:
     """Join the processes of a job for as long as the block lasts.
 
     Over NCCL if the model lives on GPUs, one for each process of a machine, else over gloo. A job of one is
-    left alone.
+    left alone. If another process is lost, what is said names the checkpoint, which is `kept`.
     """
     if job.processes == 1:
         yield
@@ -74,10 +47,10 @@ def joined(job: Job, device: str = "auto") -> Iterator[None]:
         yield
         dist.destroy_process_group()
     except _Told:
-        raise _lost(job) from None
+        raise _lost(job, kept) from None
     except RuntimeError as error:
         if _of_the_connection(error):
-            raise _lost(job) from error
+            raise _lost(job, kept) from error
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -126,8 +99,8 @@ def _of_the_connection(error: RuntimeError) -> bool:
     return any(word in text for word in ("gloo", "nccl", "connection", "timed out", "broken pipe"))
 
 
-def _lost(job: Job) -> Lost:
-    return Lost(
-        f"process {job.rank + 1} of {job.processes} ends because another process of the job was lost; "
-        "see above why, then start the same command again: it goes on from the last checkpoint"
-    )
+def _lost(job: Job, kept: Path | None) -> Lost:
+    ends = f"process {job.rank + 1} of {job.processes} ends because another process of the job was lost"
+    if kept is None or not (kept / RECORD).exists():
+        return Lost(f"{ends}; there is no checkpoint yet: start the job again")
+    return Lost(f"{ends}; the checkpoint {kept} is whole: start the same command again with --resume")

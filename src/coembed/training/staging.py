@@ -78,6 +78,11 @@ def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None)
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
 
 
+def is_prepared(folder: Path) -> bool:
+    """Whether all is there: the record is written last."""
+    return (folder / RECORD).exists()
+
+
 def open_prepared(folder: Path) -> Prepared:
     """Open what :func:`write_prepared` wrote; arrays stay in their files until they are read."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from coembed.job import Job
 from coembed.network import read
 from coembed.network.mapped import is_mapped
 from coembed.result import Fitted
@@ -13,8 +14,8 @@ from coembed.settings import Settings
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.fit import knowing, learn, prepare
 from coembed.training.loop import Progress
-from coembed.training.processes import Job, first_only
-from coembed.training.staging import open_prepared, write_prepared
+from coembed.training.processes import first_only
+from coembed.training.staging import is_prepared, open_prepared, write_prepared
 
 
 def job_folder(output: Path) -> Path:
@@ -26,6 +27,11 @@ def job_folder(output: Path) -> Path:
     'models/.blogs.job'
     """
     return output.parent / f".{output.name}.job"
+
+
+def job_checkpoint(output: Path) -> Path:
+    """Where checkpoints of a job go if nobody says where."""
+    return job_folder(output) / "checkpoint"
 
 
 def fit_together(
@@ -51,10 +57,16 @@ def fit_together(
     """
     tell = steps or (lambda step: None)
     folder = job_folder(output)
+    checkpoints = checkpoints or Checkpoints(job_checkpoint(output))
+    checkpoints.rank, checkpoints.processes = job.rank, job.processes
+    # processes that torchrun started again go on from where they were
+    checkpoints.resume = checkpoints.resume or job.restarts > 0
     source = paths[0] if len(paths) == 1 and is_mapped(paths[0]) else None
     with first_only(job, "prepared") as first:
-        if first:
+        if first and not (job.restarts and is_prepared(folder / "prepared")):
             network = read(*paths)
+            for notice in network.notices:
+                tell(f"note: {notice}")
             prepared = prepare(network, settings, None, tell, checkpoints)
             tell("dealing out rows")
             write_prepared(prepared, folder / "prepared", source if prepared.network is network else None)
