@@ -85,7 +85,7 @@ def test_a_killed_process_ends_the_job_and_the_checkpoint_is_whole(network, tmp_
     epochs = ["--epochs", "400"]
     kept = tmp_path / "kept"
     job = start(
-        command(network, tmp_path / "model", *epochs, "--checkpoint", kept, "--every", "0", processes=2)
+        command(network, tmp_path / "model", *epochs, "--checkpoint", kept, "--every", "0.02", processes=2)
     )
     wait_for((kept / "checkpoint.json").exists, job)
     time.sleep(1)
@@ -110,8 +110,8 @@ def test_a_killed_process_ends_the_job_and_the_checkpoint_is_whole(network, tmp_
 
 
 def test_torchrun_goes_on_from_the_checkpoint_by_itself(network, tmp_path):
-    settings = ["--epochs", "150", "--preset", "paper"]
-    words = command(network, tmp_path / "model", *settings, "--every", "0", processes=2, restarts=1)
+    settings = ["--epochs", "300", "--preset", "paper"]
+    words = command(network, tmp_path / "model", *settings, "--every", "0.02", processes=2, restarts=1)
     job = start(words)
     record = tmp_path / ".model.job" / "checkpoint" / "checkpoint.json"
     wait_for(record.exists, job)
@@ -122,7 +122,7 @@ def test_torchrun_goes_on_from_the_checkpoint_by_itself(network, tmp_path):
     code, _, err = run(command(network, tmp_path / "one", *settings))
     assert code == 0, err
     ended, whole = load(tmp_path / "model"), load(tmp_path / "one")
-    assert len(ended.history["loss"]) == 150
+    assert len(ended.history["loss"]) == 300
     np.testing.assert_allclose(ended.history["loss"][:20], whole.history["loss"][:20], rtol=1e-4)
     assert not record.exists()
 
