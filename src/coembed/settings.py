@@ -80,6 +80,8 @@ class Settings:
     """Temperature of the relaxed samples (tau)."""
     label_decoding: float = 0.0
     """Weight of a linear decoder of the label from z: with it, nodes of a class stand together in z, too."""
+    jury: float = 0.0
+    """Weight of what a jury of discriminators thinks of the unlabelled (`views` only)."""
 
     # the computation
     all_pairs: Literal["sampled", "exact"] = "sampled"
@@ -172,6 +174,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "entropy_weight": (0, 1e9),
     "tau": (1e-3, 1e3),
     "label_decoding": (0, 1e9),
+    "jury": (0, 1e9),
     "block": (1, 1_000_000),
     "epochs": (1, 10_000_000),
     "learning_rate": (1e-9, 1e3),
@@ -224,12 +227,13 @@ _BEST: dict[str, Any] = {
     "alpha": 30.0,
     "kl_weight": 10.0,
     "label_decoding": 0.3,
+    "jury": 1.0,
     "schedule": "cosine",
     "epochs": 150,
     "dropout": 0.8,
     "encoder_dropout": 0.3,
     "input_dropout": 0.2,
-    "label_decay": 0.3,
+    "label_decay": 0.1,
     "calibrate": True,
 }
 

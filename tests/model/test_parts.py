@@ -72,6 +72,16 @@ class TestLabelVariable:
         assert float(loss.detach()) == 0
         assert logits.grad.abs().sum() == 0
 
+    def test_an_opinion_counts_where_the_label_is_unknown(self):
+        opinion = np.array([[0.2, 0.8], [1.0, 0.0], [1.0, 0.0]])
+        label = LabelVariable(np.array([-1, -1, 1]), 2, dtype=torch.float64, opinion=opinion, trust=3.0)
+        # q = (1/2, 1/2) and (3/4, 1/4): a mean over the two, three times; the labelled item as before
+        others = 3 * (log(2) - log(0.75)) / 2
+        assert float(label.classification_loss(self.logits)) == pytest.approx(log(1 + exp(4)) + others)
+        parts = [label.part(slice(0, 1)), label.part(slice(1, 3))]
+        both = parts[0].classification_loss(self.logits[:1]) + parts[1].classification_loss(self.logits[1:])
+        assert float(both) == pytest.approx(log(1 + exp(4)) + others)
+
     def test_observed_labels_are_certain(self):
         probabilities = self.label().probabilities(self.logits)
         assert probabilities.tolist() == [

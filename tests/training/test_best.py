@@ -10,8 +10,8 @@ from sklearn.metrics import roc_auc_score
 from coembed.network import Network, split_attributes
 from coembed.result import load, save
 from coembed.settings import preset_settings
-from coembed.training import Holdout, calibration, fit
-from coembed.training.calibration import find_temperature
+from coembed.training import Holdout, fit, jury
+from coembed.training.jury import call_jury
 from coembed.views import decomposition, find_basis, training_views
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}
@@ -128,17 +128,31 @@ def test_values_are_fitted_too(demo, values):
     assert np.isfinite(score(np.array([[0, 1], [2, 3]]))).all()
 
 
-def test_temperature_repairs_logits_that_say_too_much():
-    """Classes that attributes only hint at: any discriminator that is sure of itself is wrong."""
+def hinted_classes(often=0.36):
+    """Views of nodes whose attributes only hint at their classes."""
     rng = np.random.default_rng(0)
     classes = rng.integers(2, size=400)
-    words = rng.random((400, 30)) < np.where(classes[:, None] == 0, 0.30, 0.36)
+    words = rng.random((400, 30)) < np.where(classes[:, None] == np.arange(30) % 2, often, 0.30)
     links = sp.csr_array((400, 400), dtype=np.float32)
     attributes = sp.csr_array(words.astype(np.float32))
-    views = training_views(links, attributes, find_basis(links, attributes, 16), 5)
+    return training_views(links, attributes, find_basis(links, attributes, 16), 5), classes
+
+
+def test_a_jury_that_says_too_much_is_toned_down():
+    views, classes = hinted_classes()
     bold = small(dropout=0.0, input_dropout=0.0, label_decay=0.0, epochs=100)
-    assert find_temperature(views, classes, 2, bold) > 1.5
-    assert find_temperature(views, np.full(400, -1), 2, bold) == 1.0
+    found = call_jury(views, classes, 2, bold)
+    assert found.temperature > 1.5
+    assert found.opinion.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert call_jury(views, np.full(400, -1), 2, bold) is None
+
+
+def test_a_jury_knows_something_of_the_unlabelled():
+    views, classes = hinted_classes(often=0.5)
+    labels = np.where(np.arange(400) % 2 == 0, classes, -1)
+    found = call_jury(views, labels, 2, small(epochs=60))
+    unknown = labels < 0
+    assert np.mean(found.opinion.argmax(axis=1)[unknown] == classes[unknown]) > 0.8
 
 
 def test_dense_values_are_recognised():
@@ -153,10 +167,10 @@ def test_dense_values_are_recognised():
 
 
 def test_of_very_many_labels_some_are_spared_to_tell_the_temperature(demo, monkeypatch):
-    monkeypatch.setattr(calibration, "MANY", 100)
-    monkeypatch.setattr(calibration, "ASIDE", 40)
+    monkeypatch.setattr(jury, "MANY", 100)
+    monkeypatch.setattr(jury, "ASIDE", 40)
     asked = []
-    monkeypatch.setattr(calibration, "held_out_logits", asked.append)
+    monkeypatch.setattr(jury, "_discriminator", asked.append)
     result = fit(demo, small(), preset="best")
     assert not asked  # nothing but the model itself
     np.testing.assert_array_equal(result.network.labels, demo.labels)

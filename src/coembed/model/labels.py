@@ -37,6 +37,10 @@ class LabelVariable:
         How all items are dealt out, if these are one process's.
     prior
         p(y): `uniform`, or the frequencies among the observed.
+    opinion
+        Probabilities (items, classes) that q(y | F) is to come near to where the label is unknown.
+    trust
+        Weight of the opinion beside that of the observed labels.
 
     Examples
     --------
@@ -53,18 +57,24 @@ class LabelVariable:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         rows: Partition | None = None,
+        opinion: np.ndarray | None = None,
+        trust: float = 0.0,
     ) -> None:
         self.n_classes = n_classes
         self.rows = rows_of(rows, len(observed))
         everybody = rows or Partition.whole(len(observed))
         self.known = torch.as_tensor(observed >= 0, device=device)
-        self.items = self.known.nonzero().squeeze(1)
-        self.classes = torch.as_tensor(observed, device=device)[self.items]
+        items = self.known.nonzero().squeeze(1)
         self.one_hot = torch.zeros(len(observed), n_classes, device=device, dtype=dtype)
-        self.one_hot[self.items, self.classes] = 1
+        self.one_hot[items, torch.as_tensor(observed, device=device)[items]] = 1
         here = np.bincount(observed[observed >= 0], minlength=n_classes)
         counts = self.one_hot.new_tensor(sum_of_all(here, everybody))
-        self.n_known = round(float(counts.sum()))
+        self.targets = self.one_hot / counts.sum().clamp_min(1)
+        if opinion is not None and trust:
+            unknown = ~self.known
+            n_unknown = everybody.total - round(float(counts.sum()))
+            wanted = torch.as_tensor(opinion, device=device, dtype=dtype)[unknown]
+            self.targets[unknown] = trust * wanted / max(n_unknown, 1)
         if prior == "frequency":
             # one imaginary item a class, so that a class without a label stays possible
             self.log_prior = ((counts + 1) / (counts + 1).sum()).log()
@@ -75,9 +85,7 @@ class LabelVariable:
         """The variable of some of the items; a mean is still one over all that are known."""
         part = copy(self)
         part.rows = self.rows.part(rows)
-        part.known, part.one_hot = self.known[rows], self.one_hot[rows]
-        part.items = part.known.nonzero().squeeze(1)
-        part.classes = part.one_hot[part.items].argmax(dim=1)
+        part.known, part.one_hot, part.targets = self.known[rows], self.one_hot[rows], self.targets[rows]
         return part
 
     def probabilities(self, logits: Tensor) -> Tensor:
@@ -106,7 +114,8 @@ class LabelVariable:
         return torch.where(self.known, observed, latent)
 
     def classification_loss(self, logits: Tensor) -> Tensor:
-        """Mean over the labelled items of -log q(y | F); of a process's items, its share of that."""
-        if not len(self.items):
-            return logits.sum() * 0
-        return F.cross_entropy(logits[self.items], self.classes, reduction="sum") / self.n_known
+        """-log q(y | F), a mean over the labelled, and of the others by what is thought of them.
+
+        Of a process's items, its share of that.
+        """
+        return -(self.targets * logits.log_softmax(dim=-1)).sum()

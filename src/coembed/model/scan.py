@@ -99,8 +99,11 @@ def scan(
     settings: Settings,
     device: torch.device | str = "cpu",
     seen: Seen | None = None,
+    opinion: np.ndarray | None = None,
 ) -> SVAE:
     """The SCAN of a network. Links, attributes or labels may be missing: what is left is still a model.
+
+    `opinion` holds probabilities of classes to imitate where a label is unknown, as much as `jury` says.
 
     Of a network that is dealt out to processes, each calls this with its share, and that of what is seen.
     """
@@ -124,7 +127,11 @@ def scan(
         evidence[ATTRIBUTE] = np.log1p(owners)[items.own.start : items.own.stop, None]
 
     n_links, n_entries = sum_of_all(np.array([links.nnz, attributes.nnz]), nodes)
-    types = [EntityType(NODE, nodes.total, builders[NODE], share.n_classes, share.labels, rows=nodes)]
+    types = [
+        EntityType(
+            NODE, nodes.total, builders[NODE], share.n_classes, share.labels, rows=nodes, opinion=opinion
+        )
+    ]
     relations = []
     if n_links or not n_entries:
         relations.append(

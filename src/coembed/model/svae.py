@@ -44,7 +44,8 @@ class EntityType:
 
     `inference(latent, n_classes)` builds its inference network, a module that gives :class:`Evidence` when
     it is called with the noise of a training step, or with None. `labels` holds the class of each item, -1
-    where it is unknown.
+    where it is unknown; `opinion` the probabilities of classes that others give, a row for each item, to be
+    imitated where it is unknown.
 
     Where the `n_items` are dealt out to processes, `rows` says how; labels, features and the inference
     network are of one process's items.
@@ -57,6 +58,7 @@ class EntityType:
     labels: np.ndarray | None = None
     features: Features | None = None
     rows: Partition | None = None
+    opinion: np.ndarray | None = None
 
     @property
     def partition(self) -> Partition:
@@ -76,6 +78,7 @@ class Objective:
     labels: LabelMethod = "gumbel"
     tau: float = 0.2
     label_decoding: float = 0.0
+    jury: float = 0.0
     all_pairs: Literal["sampled", "exact"] = "sampled"
     block: int = 1024
 
@@ -161,7 +164,7 @@ class SVAE(nn.Module):
                     self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
                 observed = np.full(t.partition.own.size, -1) if t.labels is None else t.labels
                 self.labels[t.name] = LabelVariable(
-                    observed, t.n_classes, goal.label_prior, device, dtype, t.rows
+                    observed, t.n_classes, goal.label_prior, device, dtype, t.rows, t.opinion, goal.jury
                 )
             if t.features is not None:
                 self.decoders[t.name] = FeatureTerm(t.features, self.code_size, device, dtype)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from coembed.errors import InputError
 from coembed.job import Job
-from coembed.kernels import Partition, chosen, collected, held_by, sum_of_all
+from coembed.kernels import Partition, chosen, collected, held_by
 from coembed.model import SVAE
 from coembed.model.dealing import dealt_out
 from coembed.model.gaussian import Gaussian
@@ -34,14 +34,17 @@ from coembed.network import Network
 from coembed.network.splits import fingerprint
 from coembed.result import Fitted
 from coembed.settings import Settings
-from coembed.training.calibration import best_temperature, find_temperature, labels_to_spare
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
+from coembed.training.jury import best_temperature, call_jury, labels_to_spare
 from coembed.training.loop import History, Progress, train
 from coembed.training.staging import Prepared
 from coembed.training.weighing import with_companions
 from coembed.views import GROUPS
 from coembed.views.decomposition import affordable_hidden, affordable_rank
+
+MOST_ASKED = 20_000
+"""Unlabelled nodes that are enough to tell how sure the model is."""
 
 
 def fit(
@@ -117,9 +120,14 @@ def prepare(
         tell("looking at attributes, links and nodes alike")
         seen = look(visible, settings, tell)
     prepared = Prepared(settings, visible, held, network.labels, seen, notices=notices, fingerprint=identity)
-    if settings.calibrate and by_views:
-        prepared = replace(prepared, spared=labels_to_spare(visible.labels, settings.seed))
-    return prepared
+    if seen is None or not (settings.calibrate or settings.jury):
+        return prepared
+    tell("asking a jury about the classes")
+    jury = call_jury(seen.nodes, visible.labels, visible.n_classes, settings)
+    if jury is not None:
+        return replace(prepared, opinion=jury.opinion, temperature=jury.temperature)
+    spared = labels_to_spare(visible.labels, settings.seed) if settings.calibrate else prepared.spared
+    return replace(prepared, spared=spared)
 
 
 def learn(
@@ -140,11 +148,13 @@ def learn(
     device = choose_device(settings.device)
     torch.manual_seed(settings.seed)
     if job.processes == 1:
-        model = scan(learnt, settings, device, seen)
+        model = scan(learnt, settings, device, seen, prepared.opinion)
     else:
         share = Share.of(learnt, job.processes, job.rank)
         own = None if seen is None else dealt_out(seen, share.nodes, share.items)
-        model = scan(share, settings, device, own)
+        rows = slice(share.nodes.own.start, share.nodes.own.stop)
+        opinion = None if prepared.opinion is None else np.array(prepared.opinion[rows])
+        model = scan(share, settings, device, own, opinion)
         del share, own
     history = train(
         model,
@@ -165,8 +175,7 @@ def learn(
         history.notices.append(_trust(model))
     temperature = 1.0
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
-        tell("learning how sure to be of classes")
-        temperature = _temperature(model, prepared, job)
+        temperature = _temperature(model, prepared)
     fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
     if fitted is None:
         return None
@@ -183,22 +192,23 @@ def knowing(fitted: Fitted, network: Network) -> Fitted:
     return replace(fitted, network=fitted.network.with_matrices(network.links, network.attributes))
 
 
-def _temperature(model: SVAE, prepared: Prepared, job: Job) -> float:
-    """By the labels of nodes that the model has not learnt from, or by folds of the others."""
-    network, nodes = prepared.network, model.types[NODE].partition
-    if len(prepared.spared):
-        with torch.no_grad():
-            logits = model.evidence(NODE).label_logits
-        assert logits is not None
-        spared = torch.as_tensor(np.array(prepared.spared), device=logits.device)
-        classes = torch.as_tensor(network.labels[prepared.spared])
-        return best_temperature(chosen(logits, spared, nodes).cpu(), classes)
-    temperature = 0.0
-    if job.first and prepared.seen is not None:
-        temperature = find_temperature(
-            prepared.seen.nodes, network.labels, network.n_classes, prepared.settings
-        )
-    return float(sum_of_all(temperature, nodes))
+def _temperature(model: SVAE, prepared: Prepared) -> float:
+    """By the labels of nodes that were spared; or to be as sure of the others as the jury is."""
+    asked, opinion = prepared.spared, prepared.opinion
+    labels, classes = prepared.network.labels, prepared.network.n_classes
+    if len(asked):
+        wanted = np.eye(classes)[labels[asked]]
+    elif opinion is not None and prepared.settings.jury:
+        asked = np.flatnonzero(labels < 0)[:MOST_ASKED]
+        wanted = opinion[asked]
+    if not len(asked):
+        return prepared.temperature
+    with torch.no_grad():
+        logits = model.evidence(NODE).label_logits
+    assert logits is not None
+    rows = torch.as_tensor(np.array(asked), device=logits.device)
+    found = chosen(logits, rows, model.types[NODE].partition)
+    return best_temperature(found.cpu(), torch.as_tensor(np.array(wanted)))
 
 
 def affordable(settings: Settings, n_nodes: int) -> tuple[Settings, list[str]]:

@@ -38,6 +38,8 @@ class Prepared:
         What is kept aside to choose the epoch and weigh companions by.
     spared
         Nodes whose labels tell a temperature: known, but not learnt from.
+    opinion
+        What a jury thinks of all nodes, if there is one, and `temperature` what it made of its logits.
     """
 
     settings: Settings
@@ -48,6 +50,8 @@ class Prepared:
     spared: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     notices: list[str] = field(default_factory=list)
     fingerprint: str = ""
+    opinion: np.ndarray | None = None
+    temperature: float = 1.0
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
@@ -62,12 +66,15 @@ def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None)
         if held is not None:
             pieces = held if isinstance(held, tuple) else (held,)
             arrays |= {f"held.{name}.{number}": piece for number, piece in enumerate(pieces)}
+    if prepared.opinion is not None:
+        arrays["opinion"] = prepared.opinion
     record: dict[str, Any] = {
         "network": str(place),
         "settings": prepared.settings.as_dict(),
         "notices": prepared.notices,
         "fingerprint": prepared.fingerprint,
         "seen": prepared.seen is not None,
+        "temperature": prepared.temperature,
     }
     if prepared.seen is not None:
         arrays |= _seen_arrays(prepared.seen)
@@ -102,6 +109,8 @@ def open_prepared(folder: Path) -> Prepared:
         arrays["spared"],
         list(record["notices"]),
         record["fingerprint"],
+        arrays.get("opinion"),
+        record["temperature"],
     )
 
 
