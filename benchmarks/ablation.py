@@ -1,6 +1,6 @@
 """What every ingredient of preset `best` is worth: it alone is taken away, all else stays.
 
-    python benchmarks/ablation.py --data DIR --out DIR [--network NAME ...] [--seeds 3]
+    python benchmarks/ablation.py --data DIR --out DIR [--network NAME ...] [--task TASK ...] [--seeds 3]
 
 One JSON for each ingredient, network and task, written when it is done; those that exist are not run again.
 Ends with a table of differences to the whole.
@@ -14,16 +14,25 @@ import os
 from pathlib import Path
 
 from coembed.network import read
+from coembed.settings import Task
 from coembed.tasks import evaluate
 
 NETWORKS = ("wordnet-demo", "cora", "citeseer", "blogcatalog", "flickr", "pubmed")
-TASKS = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
+TASKS: dict[Task, str] = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
 WITHOUT: dict[str, list[str]] = {
     "nothing": [],
-    "views": ["encoder=graph", "companions=false", "hidden=128", "attribute_inputs=unit", "calibrate=false"],
+    "views": [
+        "encoder=graph",
+        "companions=false",
+        "hidden=128",
+        "attribute_inputs=unit",
+        "calibrate=false",
+        "jury=0",
+    ],
     "biases": ["biases=false"],
     "companions": ["companions=false"],
     "label decoding": ["label_decoding=0"],
+    "jury": ["jury=0"],
     "label decay": ["label_decay=0"],
     "dropout of the discriminator": ["dropout=0"],
     "dropout of columns": ["input_dropout=0"],
@@ -33,11 +42,11 @@ WITHOUT: dict[str, list[str]] = {
 }
 
 
-def run(data: Path, out: Path, networks: list[str], seeds: int) -> None:
+def run(data: Path, out: Path, networks: list[str], tasks: list[Task], seeds: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name in networks:
         network = read(data / f"{name}.npz")
-        for task in TASKS:
+        for task in tasks:
             for ingredient, changes in WITHOUT.items():
                 place = cell(out, ingredient, name, task)
                 if place.exists():
@@ -49,14 +58,14 @@ def run(data: Path, out: Path, networks: list[str], seeds: int) -> None:
                 print(place.name, report["metrics"][TASKS[task]]["mean"], flush=True)
 
 
-def cell(out: Path, ingredient: str, network: str, task: str) -> Path:
+def cell(out: Path, ingredient: str, network: str, task: Task) -> Path:
     name = ingredient.translate(str.maketrans(" ", "-", "()"))
     return out / f"{task}-{network}-without-{name}.json"
 
 
-def table(out: Path, networks: list[str]) -> str:
+def table(out: Path, networks: list[str], tasks: list[Task]) -> str:
     """A row an ingredient, a column a network and task: the difference to the whole, in points."""
-    columns = [(network, task) for task in TASKS for network in networks]
+    columns = [(network, task) for task in tasks for network in networks]
     lines = ["| without | " + " | ".join(f"{network}, {task}" for network, task in columns) + " |"]
     lines.append("| --- |" + " --- |" * len(columns))
     for ingredient in WITHOUT:
@@ -65,7 +74,7 @@ def table(out: Path, networks: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _difference(out: Path, ingredient: str, network: str, task: str) -> str:
+def _difference(out: Path, ingredient: str, network: str, task: Task) -> str:
     here, whole = cell(out, ingredient, network, task), cell(out, "nothing", network, task)
     if not (here.exists() and whole.exists()):
         return "-"
@@ -78,8 +87,10 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--network", action="append")
+    parser.add_argument("--task", action="append", choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     chosen = options.network or list(NETWORKS)
-    run(options.data, options.out, chosen, options.seeds)
-    print(table(options.out, chosen))
+    tasks = options.task or list(TASKS)
+    run(options.data, options.out, chosen, tasks, options.seeds)
+    print(table(options.out, chosen, tasks))
