@@ -95,7 +95,7 @@ def cell_text(task: str, row: Row, network: str, figures: Figures) -> str:
         ours = " / ".join(short(fmean(each[name] for each in seeds)) for name in FIGURES[task])
         if len(seeds) < SEEDS:
             ours += f" [{len(seeds)} seed(s)]"
-    printed = PRINTED.get((row.name, network))
+    printed = PRINTED.get((row.name.removesuffix("-tuned"), network))
     return ours if printed is None else f"{ours} ({' / '.join(map(short, printed))})"
 
 

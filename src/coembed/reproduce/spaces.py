@@ -45,6 +45,7 @@ SPACES: dict[str, Space] = {
         "epochs": (100, 200),
     },
     "seano": {
+        "own": Range(0.3, 0.95),
         "context": Range(0.003, 0.3, log=True),
         "label_pairs": (1000, 5000, 20000),
         "dropout": Range(0.0, 0.6),
