@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from coembed.errors import InputError
+from coembed.reproduce.excerpts import EXCERPTS, refresh
 from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.printed import PRINTED, printed
 from coembed.reproduce.render import markdown
@@ -161,6 +162,29 @@ def test_the_tables_of_the_paper_are_complete() -> None:
     assert printed("table2", "can", "flickr", "ap") == 0.868
     assert printed("table1", "seano", "pubmed", "macro_f1") == 0.841
     assert printed("table2", "scan-best", "blogcatalog", "ap") == 0.895
+
+
+def test_pages_beside_the_report_are_filled_in(records: Path, tmp_path: Path) -> None:
+    results = Results.read(Store(records))
+    page = tmp_path / "best.md"
+    page.write_text("# Best\n\n<!-- cells: best -->\nold\n<!-- end -->\n\nwords\n")
+    assert refresh(page, results)
+    text = page.read_text()
+    assert "| BlogCatalog | .90" in text
+    assert "old" not in text
+    assert text.endswith("<!-- end -->\n\nwords\n")
+    refresh(page, results)
+    assert page.read_text() == text
+    page.write_text("<!-- cells: bset -->\n<!-- end -->\n")
+    with pytest.raises(InputError, match="no excerpt 'bset'"):
+        refresh(page, results)
+
+
+def test_every_excerpt_has_something_to_say(records: Path) -> None:
+    results = Results.read(Store(records))
+    for name, excerpt in EXCERPTS.items():
+        assert "BlogCatalog" in excerpt(results), name
+        assert excerpt(Results({}, [])) == "Not measured yet."
 
 
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.reproduce import texts
+from coembed.reproduce.excerpts import one_row, refresh
 from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.figures.scaling import measured_sizes
 from coembed.reproduce.figures.style import save_figure
@@ -44,7 +45,8 @@ HEADINGS = {
 def write_report(folder: Path) -> list[Path]:
     """Make ``report.html``, ``report.md`` and the figures from the records of a folder; nothing is fitted.
 
-    The same records give the same bytes.
+    The same records give the same bytes. Other Markdown pages of the folder that have marks for excerpts
+    are filled in, too.
     """
     results = Results.read(Store(folder))
     if not results.records:
@@ -60,6 +62,9 @@ def write_report(folder: Path) -> list[Path]:
     ):
         with replacing_file(path) as sibling:
             sibling.write_text(content, encoding="utf-8")
+    for other in sorted(folder.glob("*.md")):
+        if other != text:
+            refresh(other, results)
     return [page, text, *(folder / "figures" / f"{name}.svg" for name in drawn)]
 
 
@@ -126,6 +131,10 @@ def summary(results: Results, drawn: list[str]) -> list[Block]:
     ]
     if points:
         blocks.append(Points(tuple(points)))
+    for row, name in (("scan-best", "best, the default"), ("scan-paper", "paper")):
+        table = one_row(results, row)
+        if table is not None:
+            blocks += [f"SCAN under preset {name}, strict protocol, means:", table]
     return blocks + pictures(
         drawn, {"overview": "Sand crosses: printed values. Bars: one standard deviation."}
     )

@@ -1,0 +1,94 @@
+"""Short tables for pages that people write by hand: filled in between two marks, from the same records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from coembed.errors import InputError
+from coembed.network.atomic import replacing_file
+from coembed.reproduce.networks import PAPER, TITLES
+from coembed.reproduce.page import Plain
+from coembed.reproduce.render import markdown, number, plain_markdown
+from coembed.reproduce.results import Results
+from coembed.reproduce.statistics import mean_of
+from coembed.reproduce.tables import comparison
+
+_COLUMNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("accuracy DIS / SVM", "table1", ("accuracy", "svm_accuracy")),
+    ("macro F1", "table1", ("macro_f1",)),
+    ("calibration error", "table1", ("ece",)),
+    ("attributes AUC / AP", "table2", ("auc", "ap")),
+    ("matched", "table2", ("auc_matched",)),
+    ("recall@10", "table2", ("recall_at_10",)),
+    ("links AUC / AP", "links", ("auc", "ap")),
+    ("matched", "links", ("auc_matched",)),
+    ("recall@10", "links", ("recall_at_10",)),
+)
+_MARKED = re.compile(r"(<!-- cells: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def one_row(results: Results, row: str) -> Plain | None:
+    """A method on every network, all tasks beside each other; None if nothing of it is there."""
+    lines = []
+    for network, title in TITLES.items():
+        cells = [
+            " / ".join(_mean(results, experiment, row, network, metric) for metric in metrics)
+            for _, experiment, metrics in _COLUMNS
+        ]
+        if any(set(cell) - {"-", " ", "/"} for cell in cells):
+            lines.append([title, *cells])
+    return Plain(["", *(name for name, _, _ in _COLUMNS)], lines) if lines else None
+
+
+def _mean(results: Results, experiment: str, row: str, network: str, metric: str) -> str:
+    mean = mean_of(results.values(experiment, row, network, metric))
+    return number(mean.mean) if mean else "-"
+
+
+def _row(name: str) -> Callable[[Results], str]:
+    def text(results: Results) -> str:
+        found = one_row(results, name)
+        return plain_markdown(found.headings, found.rows) if found else "Not measured yet."
+
+    return text
+
+
+def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str]:
+    def text(results: Results) -> str:
+        networks = [name for name in (*PAPER, "cora") if name in results.networks(experiment)]
+        return (
+            markdown(comparison(results, experiment, metrics, networks, ""))
+            if networks
+            else "Not measured yet."
+        )
+
+    return text
+
+
+EXCERPTS: dict[str, Callable[[Results], str]] = {
+    "best": _row("scan-best"),
+    "paper": _row("scan-paper"),
+    "table1": _table("table1", ("accuracy", "macro_f1")),
+    "table2": _table("table2", ("auc", "ap", "auc_matched")),
+    "links": _table("links", ("auc", "ap", "auc_matched")),
+}
+"""By the name that a mark has."""
+
+
+def refresh(page: Path, results: Results) -> bool:
+    """Fill what stands between ``<!-- cells: NAME -->`` and ``<!-- end -->`` anew; whether there was any."""
+    before = page.read_text(encoding="utf-8")
+
+    def filled(found: re.Match[str]) -> str:
+        if found[2] not in EXCERPTS:
+            known = ", ".join(EXCERPTS)
+            raise InputError(f"{page}: there is no excerpt {found[2]!r} of the cells; known: {known}")
+        return f"{found[1]}{EXCERPTS[found[2]](results)}\n{found[3]}"
+
+    after = _MARKED.sub(filled, before)
+    if after != before:
+        with replacing_file(page) as sibling:
+            sibling.write_text(after, encoding="utf-8")
+    return bool(_MARKED.search(before))
