@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from coembed.kernels import Partition
-from coembed.model import scan
+from coembed.model import parts, scan
 from coembed.model.dealing import dealt_out
 from coembed.model.scan import look
 from coembed.model.share import Share
@@ -87,6 +87,16 @@ def test_two_and_three_processes_are_one(variant, tmp_path):
     for processes in (2, 3):
         found = together(processes, tmp_path, losses_and_codes, network, settings)
         assert_alike(found, expected, 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["paper", "best"])
+def test_rows_that_go_part_by_part(preset, tmp_path, monkeypatch):
+    network, settings = small_network(), settings_of(preset=preset, precision="float64")
+    expected = losses_and_codes(0, 1, network, settings)
+    monkeypatch.setattr(parts, "WHOLE", 10)
+    monkeypatch.setattr(parts, "PART", 8)
+    assert_alike(together(2, tmp_path, losses_and_codes, network, settings), expected, 1e-9)
 
 
 @pytest.mark.parametrize("preset", ["paper", pytest.param("best", marks=pytest.mark.slow)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from coembed.kernels import Partition
 from coembed.model.scan import Seen
@@ -14,6 +15,10 @@ def dealt_out(seen: Seen, nodes: Partition, items: Partition) -> Seen:
     """Views of a process's own nodes and attributes; of the owners of attributes, its own nodes."""
     own, attributes = nodes.own, items.own
     rows, item_rows = slice(own.start, own.stop), slice(attributes.start, attributes.stop)
+
+    def owned(view: sp.csr_array | sp.csc_array) -> sp.csr_array | sp.csc_array:
+        return sp.csr_array(view) if nodes.processes == 1 else view[:, rows]
+
     node_views = NodeViews(
         {name: rows_between(view, own.start, own.stop) for name, view in seen.nodes.sparse.items()},
         {name: np.array(view[rows]) for name, view in seen.nodes.dense.items()},
@@ -21,7 +26,7 @@ def dealt_out(seen: Seen, nodes: Partition, items: Partition) -> Seen:
         Neighbours(*(np.array(array[rows]) for array in seen.nodes.alike)),
     )
     attribute_views = AttributeViews(
-        {name: view[:, rows] for name, view in seen.attributes.sparse.items()},
+        {name: owned(view) for name, view in seen.attributes.sparse.items()},
         {name: np.array(view[item_rows]) for name, view in seen.attributes.dense.items()},
         np.array(seen.attributes.evidence[item_rows]),
     )

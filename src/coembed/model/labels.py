@@ -66,7 +66,7 @@ class LabelVariable:
         self.known = torch.as_tensor(observed >= 0, device=device)
         items = self.known.nonzero().squeeze(1)
         self.one_hot = torch.zeros(len(observed), n_classes, device=device, dtype=dtype)
-        self.one_hot[items, torch.as_tensor(observed, device=device)[items]] = 1
+        self.one_hot[items, torch.as_tensor(np.array(observed), device=device)[items]] = 1
         here = np.bincount(observed[observed >= 0], minlength=n_classes)
         counts = self.one_hot.new_tensor(sum_of_all(here, everybody))
         self.targets = self.one_hot / counts.sum().clamp_min(1)
