@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from coembed.errors import InputError
 from coembed.model.scan import Seen
 from coembed.network import Network
 from coembed.network.mapped import open_mapped, write_mapped
@@ -92,7 +93,13 @@ def is_prepared(folder: Path) -> bool:
 
 def open_prepared(folder: Path) -> Prepared:
     """Open what :func:`write_prepared` wrote; arrays stay in their files until they are read."""
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"{folder / RECORD} cannot be read here ({error.strerror}); "
+            "all machines of a job must see the folder of the model under the same path"
+        ) from None
     arrays = {name: _opened(folder / f"{name}.npy") for name in record["arrays"]}
 
     def pieces(name: str) -> tuple[np.ndarray, ...]:
