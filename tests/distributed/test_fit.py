@@ -52,7 +52,8 @@ def assert_same_model(one, other):
 @pytest.mark.parametrize(
     ("preset", "mapped", "changes"),
     [
-        ("best", False, {"validation": 0.2}),
+        ("best", False, {}),
+        pytest.param("best", False, {"validation": 0.2}, marks=pytest.mark.slow),
         pytest.param("paper", True, {}, marks=pytest.mark.slow),
         pytest.param("paper", False, {"validation_pairs": 0.1}, marks=pytest.mark.slow),
     ],
