@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,11 +17,11 @@ from coembed.reproduce.excerpts import EXCERPTS, refresh
 from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.printed import PRINTED, printed
 from coembed.reproduce.render import markdown
-from coembed.reproduce.report import TITLE, report_sections, write_report
+from coembed.reproduce.report import TITLE, missed, report_sections, write_report
 from coembed.reproduce.results import Results
 from coembed.reproduce.statistics import better_than_all, holm, paired_test
 from coembed.reproduce.store import Store
-from coembed.reproduce.tables import Table, comparison, gaps
+from coembed.reproduce.tables import Gap, Table, comparison, gaps
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +155,15 @@ def test_every_printed_cell_is_in_the_list_of_gaps(records: Path) -> None:
     found = [gap for gap in gaps(Results.read(Store(records))) if gap.network == "blogcatalog"]
     assert len(found) == 8  # two classifiers by three metrics, and AUC, AP
     assert all(gap.difference == pytest.approx(round(gap.ours, 3) - gap.printed) for gap in found)
+
+
+def test_a_miss_is_told_with_its_size() -> None:
+    gap = Gap("table2", "flickr", "ap", "SCAN (best)", 0.8654, 0.871)
+    assert gap.difference == pytest.approx(-0.006)
+    assert missed(gap).startswith(
+        "Missed: SCAN (best), Flickr, AP: .865 against .871 (-.006); the likely reason"
+    )
+    assert missed(replace(gap, network="pubmed")).endswith("why is not known.")
 
 
 def test_the_tables_of_the_paper_are_complete() -> None:

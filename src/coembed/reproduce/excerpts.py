@@ -18,8 +18,8 @@ from coembed.reproduce.tables import comparison
 _COLUMNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("accuracy DIS / SVM", "table1", ("accuracy", "svm_accuracy")),
     ("macro F1", "table1", ("macro_f1",)),
-    ("calibration error", "table1", ("ece",)),
-    ("attributes AUC / AP", "table2", ("auc", "ap")),
+    ("calib. error", "table1", ("ece",)),
+    ("attr. AUC / AP", "table2", ("auc", "ap")),
     ("matched", "table2", ("auc_matched",)),
     ("recall@10", "table2", ("recall_at_10",)),
     ("links AUC / AP", "links", ("auc", "ap")),

@@ -20,7 +20,7 @@ from coembed.reproduce.results import Results
 from coembed.reproduce.rows import ROWS
 from coembed.reproduce.statistics import mean_of, slope
 from coembed.reproduce.store import Store
-from coembed.reproduce.tables import METRIC_TITLES, comparison, gaps
+from coembed.reproduce.tables import METRIC_TITLES, Gap, comparison, gaps
 
 TITLE = "SCAN reproduced"
 METRICS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
@@ -105,13 +105,7 @@ def summary(results: Results, drawn: list[str]) -> list[Block]:
             f"**{len(reached)} of {len(found)}** cells of the paper's SCAN (Tables 1 and 2) are reached or "
             "exceeded by the better of our two presets under the strict protocol."
         )
-        points += [
-            f"Missed: {gap.what}, {TITLES[gap.network]}, {METRIC_TITLES[gap.metric]}: {number(gap.ours)} "
-            f"against "
-            f"{number(gap.printed)} ({number(gap.difference)})."
-            for gap in found
-            if gap.difference < 0
-        ]
+        points += [missed(gap) for gap in found if gap.difference < 0]
     points += beta_trend(results)
     for row in ("scan-paper", "scan-best"):
         sizes = measured_sizes(results, row)
@@ -137,6 +131,16 @@ def summary(results: Results, drawn: list[str]) -> list[Block]:
             blocks += [f"SCAN under preset {name}, strict protocol, means:", table]
     return blocks + pictures(
         drawn, {"overview": "Sand crosses: printed values. Bars: one standard deviation."}
+    )
+
+
+def missed(gap: Gap) -> str:
+    """By how much a printed value is missed, and why, if that is known."""
+    reason = texts.REASONS.get((gap.table, gap.network))
+    return (
+        f"Missed: {gap.what}, {TITLES[gap.network]}, {METRIC_TITLES[gap.metric]}: {number(gap.ours)} against "
+        f"{number(gap.printed)} ({number(gap.difference)}); "
+        + (f"the likely reason: {reason}." if reason else "why is not known.")
     )
 
 
