@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
+from coembed.reproduce.cell import Record
 from coembed.reproduce.networks import PAPER, TITLES
 from coembed.reproduce.page import Plain
 from coembed.reproduce.render import markdown, number, plain_markdown
@@ -15,7 +17,10 @@ from coembed.reproduce.results import Results
 from coembed.reproduce.statistics import mean_of
 from coembed.reproduce.tables import comparison
 
-_COLUMNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+_Columns = tuple[tuple[str, str, tuple[str, ...]], ...]
+"""Of each its title, the experiment, and figures of its records: metrics, or places in the details."""
+
+_ANSWERS: _Columns = (
     ("accuracy DIS / SVM", "table1", ("accuracy", "svm_accuracy")),
     ("macro F1", "table1", ("macro_f1",)),
     ("calib. error", "table1", ("ece",)),
@@ -26,30 +31,56 @@ _COLUMNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("matched", "links", ("auc_matched",)),
     ("recall@10", "links", ("recall_at_10",)),
 )
+_SURENESS: _Columns = (
+    ("calibration error", "table1", ("ece",)),
+    ("error detection AUROC", "table1", ("error_auroc",)),
+    ("variance of a node with its links + attributes", "table1", ("variance/evidence/spearman",)),
+    ("of an attribute with its owners", "table1", ("variance/owners/spearman",)),
+    (
+        "attributes AUC, expected / means",
+        "table2",
+        ("model alone/expected/auc", "model alone/means/auc"),
+    ),
+    ("calibration error", "table2", ("model alone/expected/ece", "model alone/means/ece")),
+    ("links AUC, expected / means", "links", ("model alone/expected/auc", "model alone/means/auc")),
+    ("calibration error", "links", ("model alone/expected/ece", "model alone/means/ece")),
+)
 _MARKED = re.compile(r"(<!-- cells: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def one_row(results: Results, row: str) -> Plain | None:
+def one_row(results: Results, row: str, columns: _Columns = _ANSWERS) -> Plain | None:
     """A method on every network, all tasks beside each other; None if nothing of it is there."""
     lines = []
     for network, title in TITLES.items():
         cells = [
             " / ".join(_mean(results, experiment, row, network, metric) for metric in metrics)
-            for _, experiment, metrics in _COLUMNS
+            for _, experiment, metrics in columns
         ]
         if any(set(cell) - {"-", " ", "/"} for cell in cells):
             lines.append([title, *cells])
-    return Plain(["", *(name for name, _, _ in _COLUMNS)], lines) if lines else None
+    return Plain(["", *(name for name, _, _ in columns)], lines) if lines else None
 
 
 def _mean(results: Results, experiment: str, row: str, network: str, metric: str) -> str:
-    mean = mean_of(results.values(experiment, row, network, metric))
+    if "/" in metric:
+        cells = results.cells(experiment, row, network)
+        values = {seed: _detail(record, metric) for seed, record in cells.items()}
+        mean = mean_of({seed: value for seed, value in values.items() if value is not None})
+    else:
+        mean = mean_of(results.values(experiment, row, network, metric))
     return number(mean.mean) if mean else "-"
 
 
-def _row(name: str) -> Callable[[Results], str]:
+def _detail(record: Record, place: str) -> float | None:
+    found: Any = record.get("details", {})
+    for name in place.split("/"):
+        found = (found or {}).get(name)
+    return found if found is None else float(found)
+
+
+def _row(name: str, columns: _Columns = _ANSWERS) -> Callable[[Results], str]:
     def text(results: Results) -> str:
-        found = one_row(results, name)
+        found = one_row(results, name, columns)
         return plain_markdown(found.headings, found.rows) if found else "Not measured yet."
 
     return text
@@ -69,6 +100,7 @@ def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str
 
 EXCERPTS: dict[str, Callable[[Results], str]] = {
     "best": _row("scan-best"),
+    "sureness": _row("scan-best", _SURENESS),
     "paper": _row("scan-paper"),
     "table1": _table("table1", ("accuracy", "macro_f1")),
     "table2": _table("table2", ("auc", "ap", "auc_matched")),
