@@ -87,7 +87,7 @@ def train(
 
     if checkpoint is None and job.processes > 1:
         checkpoint = job_checkpoint(output)
-    checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume)
+    checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume or job.restarts > 0)
     start = time.perf_counter()
     with joined(job, settings.device, checkpoint), TrainingProgress(f"training on {name}", quiet) as progress:
         if data is not None:
