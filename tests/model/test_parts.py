@@ -29,6 +29,18 @@ class TestGaussian:
         error = float(log_ratio.std()) / sqrt(len(z))
         assert abs(float(log_ratio.mean()) - float(gaussian.kl_to_standard_normal())) < 3 * error
 
+    def test_sample_and_divergence_in_one_are_the_two(self):
+        source = torch.Generator().manual_seed(0)
+        mean, log_std = (
+            torch.randn(4, 2, 3, dtype=torch.float64, generator=source).requires_grad_() for _ in range(2)
+        )
+        noise = torch.randn(4, 1, 3, dtype=torch.float64, generator=source)
+        gaussian = Gaussian(mean, log_std)
+        sample, divergence = gaussian.drawn(noise)
+        torch.testing.assert_close(sample, gaussian.sample(noise))
+        torch.testing.assert_close(divergence, gaussian.kl_to_standard_normal())
+        assert torch.autograd.gradcheck(lambda m, s: Gaussian(m, s).drawn(noise), (mean, log_std))
+
     def test_a_sample_is_the_moved_noise(self):
         gaussian = Gaussian(torch.tensor([1.0, -1.0]), torch.tensor([log(2.0), 0.0]))
         assert gaussian.sample(torch.tensor([0.5, 2.0])).tolist() == pytest.approx([2.0, 1.0])

@@ -5,6 +5,7 @@ Knows nothing of the model: matrices and vectors in, numbers out.
 
 from coembed.kernels.all_pairs import (
     Block,
+    exact_sum,
     gram,
     random_block,
     softplus_sum,
@@ -41,6 +42,7 @@ __all__ = [
     "collected",
     "column_blocks",
     "dropped",
+    "exact_sum",
     "gathered",
     "gram",
     "held_by",

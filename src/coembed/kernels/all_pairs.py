@@ -13,6 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+SHORT = 256
+"""Values that are added up in their own precision."""
+
 
 class Block(NamedTuple):
     """A random block of the matrix of all pairs; `scale` makes its sum an unbiased estimate of the whole."""
@@ -35,6 +38,20 @@ def random_block(n_rows: int, n_columns: int, size: int, same: bool, generator: 
     rows = torch.randperm(n_rows, generator=generator)[:size]
     columns = torch.randperm(n_columns, generator=generator)[:size]
     return Block(rows, columns, n_rows * n_columns / (len(rows) * len(columns)))
+
+
+def exact_sum(values: Tensor) -> Tensor:
+    """The sum in float64, without a copy of the values in it: short sums as they are, their sum in float64.
+
+    Examples
+    --------
+    >>> exact_sum(torch.ones(3001))
+    tensor(3001., dtype=torch.float64)
+    """
+    flat = values.flatten()
+    whole = len(flat) // SHORT * SHORT
+    total = flat[:whole].view(-1, SHORT).sum(dim=1).sum(dtype=torch.float64)
+    return total if whole == len(flat) else total + flat[whole:].sum(dtype=torch.float64)
 
 
 def softplus_sum(
@@ -113,7 +130,7 @@ class _SoftplusSum(torch.autograd.Function):
                 if to_right_weight is not None and w is not None:
                     to_right_weight[columns] += times * values.sum(dim=0)
                     values *= w
-                total += times * values.sum(dtype=torch.float64)
+                total += times * exact_sum(values)
 
                 slopes = logits.sigmoid_()
                 slopes = slopes if v is None else slopes.mul_(v)

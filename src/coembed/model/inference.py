@@ -7,7 +7,7 @@ product: [H | H'] = F [W0 | W0'].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +47,7 @@ class Inputs(nn.Module):
     def forward(self) -> tuple[Tensor, ...]:
         total = self.matrices[0] @ self.weights[0]
         for matrix, weight in zip(self.matrices[1:], list(self.weights)[1:], strict=True):
-            total = total + matrix @ weight
+            total += matrix @ weight
         if self.row_scale is not None:
             total = total * self.row_scale[:, None]
         return total.split(self.outputs, dim=1)
@@ -142,8 +142,23 @@ class Propagation:
         self.scale = (degrees + 1).rsqrt()[:, None]
 
     def __call__(self, items: Tensor) -> Tensor:
-        scaled = items * self.scale
-        return (self.links @ scaled + scaled) * self.scale
+        moved: Tensor = _Propagated.apply(items, self.links, self.scale)
+        return moved
+
+
+class _Propagated(torch.autograd.Function):
+    """Ã is symmetric: its gradient is the same product."""
+
+    @staticmethod
+    def forward(ctx: Any, items: Tensor, links: SparseMatrix, scale: Tensor) -> Tensor:
+        ctx.links, ctx.scale = links, scale
+        scaled = items * scale
+        return links.times(scaled).add_(scaled).mul_(scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        scaled = gradients[0] * ctx.scale
+        return ctx.links.times(scaled).add_(scaled).mul_(ctx.scale), None, None
 
 
 def _first_layer(matrix: Matrix, fan_in: int, outputs: Sequence[int]) -> nn.Parameter:

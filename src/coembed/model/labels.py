@@ -99,7 +99,7 @@ class LabelVariable:
             return Choices(every_class.expand(len(logits), -1, -1), self.probabilities(logits))
         uniform = noise.uniform("label", self.rows, self.n_classes, logits)
         gumbel = -(-uniform.clamp_min(1e-20).log()).clamp_min(1e-20).log()
-        perturbed = logits.log_softmax(dim=-1) + gumbel
+        perturbed = logits + gumbel  # log q but for a constant of the row, which is lost below
         if method == "hard":
             sample = F.one_hot(perturbed.argmax(dim=-1), self.n_classes).to(logits.dtype)
         else:

@@ -19,6 +19,7 @@ from coembed.kernels import (
     Partition,
     chosen,
     column_blocks,
+    exact_sum,
     gram,
     mean_of_all,
     pair_sum,
@@ -231,7 +232,7 @@ class RelationTerm(nn.Module):
                         costs = costs * weights[pairs.rows, k]
                     if their_weights is not None:
                         costs = costs * their_weights[pairs.columns, m]
-                    summed = summed + costs.sum(dtype=torch.float64)
+                    summed = summed + exact_sum(costs)
             return summed
 
         return pair_sum(left, right, self.target, part)

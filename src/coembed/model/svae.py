@@ -316,9 +316,8 @@ class SVAE(nn.Module):
         # one noise for all the choices of an item: they are alternatives, not further draws
         normal = noise.normal("z", rows, gaussian.mean.shape[-1], gaussian.mean)[:, None]
         weights = None if chosen is None else chosen.weights
-        kl = gaussian.kl_to_standard_normal()
+        latent, kl = gaussian.drawn(normal)
         kl = kl.sum() if weights is None else (kl * weights).sum()
-        latent = gaussian.sample(normal)
         decoding = nothing
         if name in self.label_decoders and chosen is not None:
             decoding = self._label_decoding(name, evidence, chosen, normal)
