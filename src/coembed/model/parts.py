@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from coembed.model.inference import Evidence
 
@@ -30,3 +34,57 @@ def read_whole(evidence: Evidence) -> Callable[[int], Evidence]:
     output = evidence.output.split(PART)
     logits = None if evidence.label_logits is None else evidence.label_logits.split(PART)
     return lambda place: Evidence(output[place], None if logits is None else logits[place])
+
+
+class Whole:
+    """Rows that are worked out part by part, in one piece of memory from the start.
+
+    Pieces of their own, joined in the end, would lie scattered among what each part needs for a moment, and
+    keep the system from taking that back: twice the memory.
+
+    Examples
+    --------
+    >>> whole, rows = Whole(3), torch.arange(6.0).view(3, 2).requires_grad_()
+    >>> joined = whole.joined([whole.put(slice(0, 2), rows[:2]), whole.put(slice(2, 3), rows[2:])])
+    >>> (joined * torch.tensor([1.0, 2.0])).sum().backward()
+    >>> torch.equal(joined, rows), rows.grad.tolist()
+    (True, [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]])
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.memory: Tensor | None = None
+
+    def put(self, rows: slice, part: Tensor) -> Tensor:
+        """The part, where it belongs."""
+        if self.memory is None:
+            self.memory = part.new_empty(self.n_rows, *part.shape[1:])
+        placed: Tensor = _Placed.apply(part, self.memory[rows])
+        return placed
+
+    def joined(self, parts: Sequence[Tensor]) -> Tensor:
+        """All of them, in their order."""
+        assert self.memory is not None
+        everything: Tensor = _Joined.apply(self.memory, *parts)
+        return everything
+
+
+class _Placed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, part: Tensor, place: Tensor) -> Tensor:
+        return place.copy_(part).detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return gradients[0], None
+
+
+class _Joined(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, memory: Tensor, *parts: Tensor) -> Tensor:
+        ctx.sizes = [len(part) for part in parts]
+        return memory.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *gradients[0].split(ctx.sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -225,9 +225,9 @@ class RelationTerm(nn.Module):
             assert here is not None
             assert there is not None
             summed = here.new_zeros((), dtype=torch.float64)
-            for k in range(here.shape[1]):
-                for m in range(there.shape[1]):
-                    costs = cost(pairs.inner_products(here[:, k], there[:, m]), pairs.values)
+            for k, ours in enumerate(_by_choice(here)):
+                for m, other in enumerate(_by_choice(there)):
+                    costs = cost(pairs.inner_products(ours, other), pairs.values)
                     if weights is not None:
                         costs = costs * weights[pairs.rows, k]
                     if their_weights is not None:
@@ -236,6 +236,11 @@ class RelationTerm(nn.Module):
             return summed
 
         return pair_sum(left, right, self.target, part)
+
+
+def _by_choice(values: Tensor) -> Sequence[Tensor]:
+    """The codes of each choice; the gradient of a single one is no copy of that size."""
+    return [values.flatten(0, 1)] if values.shape[1] == 1 else values.unbind(dim=1)
 
 
 def _one_of_two(matrix: sp.csr_array, rows: Partition) -> sp.csr_array:

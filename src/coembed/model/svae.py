@@ -23,7 +23,7 @@ from coembed.kernels import Noise, Partition, Rows, total
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.parts import read_whole, row_parts
+from coembed.model.parts import Whole, read_whole, row_parts
 from coembed.model.relation import Bias, Codes, Relation, RelationTerm
 from coembed.model.views import ViewsInference
 
@@ -100,11 +100,11 @@ class Inferred(NamedTuple):
     label_decoding: Tensor
 
     @classmethod
-    def joined(cls, parts: Sequence[Inferred]) -> Inferred:
-        """Of parts of the items, those of all."""
+    def joined(cls, parts: Sequence[Inferred], whole: Whole) -> Inferred:
+        """Of parts of the items, those of all; their codes have been put into one place."""
         codes, *costs = zip(*parts, strict=True)
         values, weights = zip(*codes, strict=True)
-        joined = Codes(torch.cat(values), None if weights[0] is None else torch.cat(weights))
+        joined = Codes(whole.joined(values), None if weights[0] is None else torch.cat(weights))
         return cls(joined, *(torch.stack(cost).sum() for cost in costs))
 
     def of_all(self, partition: Partition) -> Inferred:
@@ -283,7 +283,7 @@ class SVAE(nn.Module):
         # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
         # the hidden layers of a million nodes alone would take gigabytes.
         read = network.reader(noise) if isinstance(network, ViewsInference) else read_whole(network(noise))
-        found = []
+        found, whole = [], Whole(every.size)
         for place, rows in enumerate(parts):
 
             def infer(
@@ -293,8 +293,9 @@ class SVAE(nn.Module):
                 return self._infer_part(name, read(place), own, every.part(rows), noise)
 
             # the noise belongs to the rows: the second time it is the same
-            found.append(checkpoint(infer, use_reentrant=False, preserve_rng_state=False))
-        return Inferred.joined(found).of_all(partition)
+            part = checkpoint(infer, use_reentrant=False, preserve_rng_state=False)
+            found.append(part._replace(codes=part.codes._replace(values=whole.put(rows, part.codes.values))))
+        return Inferred.joined(found, whole).of_all(partition)
 
     def _infer_part(
         self, name: str, evidence: Evidence, variable: LabelVariable | None, rows: Rows, noise: Noise
