@@ -1,0 +1,47 @@
+"""The way of a very large network, walked by a small one: every limit is lowered, nothing may break."""
+
+import numpy as np
+import pytest
+
+from coembed.model import parts
+from coembed.network import synthesize, true_classes
+from coembed.result import index, load, save
+from coembed.settings import preset_settings
+from coembed.training import fit, holdout, jury, weighing
+from coembed.views import decomposition, neighbours
+
+NODES, CLASSES = 1500, 4
+
+
+@pytest.fixture
+def large(monkeypatch):
+    pytest.importorskip("faiss")
+    for module, limits in {
+        parts: {"WHOLE": 300, "PART": 256},
+        decomposition: {"MANY_ROWS": 300, "ROWS": 500, "NUMBERS": 24 * NODES, "UNITS": 20 * NODES},
+        neighbours: {"EXACT_ROWS": 200, "MOST_ROWS": 500, "SEARCHED": 256},
+        jury: {"MANY": 100, "ASIDE": 50},
+        holdout: {"MOST_PAIRS": 2000},
+        weighing: {"WEIGHED": 40},
+        index: {"EXACT_ITEMS": 1000},
+    }.items():
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
+
+
+def test_it_learns_is_saved_and_answers(large, tmp_path):
+    network = synthesize(
+        nodes=NODES, links=6 * NODES, attributes=200, entries=20 * NODES, classes=CLASSES, labels=0.3
+    )
+    fitted = fit(network, preset_settings(epochs=40, dim=16))
+    assert fitted.settings["rank"] == 24
+    assert fitted.settings["hidden"] == 20
+    assert fitted.weights["alike.rows"].shape == (NODES, neighbours.MOST_FELLOWS)
+    assert "links.likely.mean" in fitted.companions
+    truth = true_classes(nodes=NODES, classes=CLASSES)
+    hidden = network.labels < 0
+    assert np.mean(fitted.probabilities.argmax(axis=1)[hidden] == truth[hidden]) > 0.7
+    again = load(save(fitted, tmp_path / "model"))
+    assert again.complete_attributes(0) == fitted.complete_attributes(0)
+    assert again.suggest_links(3, 5) == fitted.suggest_links(3, 5)
+    assert len(again.similar(7)) == 10
