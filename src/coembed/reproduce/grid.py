@@ -91,7 +91,7 @@ def run_grid(
         pending.pop(cell.file, None)
         if record["state"] == "done":
             tally.done += 1
-            pace.add(cell, record["seconds"]["total"], record["seconds"].get("fit", 0.0))
+            pace.add(cell, record["seconds"])
         else:
             tally.failed += 1
             tally.errors.append(f"{cell.file}: {record['error']}")
@@ -148,18 +148,19 @@ class Pace:
         self.totals: dict[tuple[str, ...], list[float]] = {}
         self.fits: dict[tuple[str, ...], list[float]] = {}
         for record in store.records():
-            total = record.get("seconds", {}).get("total")
-            if total is not None:
+            if "total" in record.get("seconds", {}):
                 cell = Cell(*(record[name] for name in ("experiment", "row", "network", "seed", "protocol")))
-                self.add(cell, total, record["seconds"].get("fit", 0.0))
+                self.add(cell, record["seconds"])
 
-    def add(self, cell: Cell, total: float, fit: float) -> None:
+    def add(self, cell: Cell, seconds: dict[str, float]) -> None:
         for key in self._keys(cell):
-            self.totals.setdefault(key, []).append(total)
+            self.totals.setdefault(key, []).append(seconds["total"])
+        # processor time: on a busy machine every method would look slow
+        fit = seconds.get("fit_cpu", seconds.get("fit", 0.0))
         self.fits.setdefault(self._keys(cell)[0], []).append(fit)
 
     def fit(self, cell: Cell) -> float:
-        """Mean seconds of a fit of the same method on the same network; 0 if there was none."""
+        """Mean processor seconds of a fit of the same method on the same network; 0 if there was none."""
         return fmean(self.fits.get(self._keys(cell)[0], [0.0]))
 
     def left(self, cells: list[Cell], jobs: int) -> float:
