@@ -102,6 +102,7 @@ def prepare(
     checkpoints: Checkpoints | None = None,
 ) -> Prepared:
     """Settings without anything open, what may be seen, and how it looks."""
+    choose_device(settings.device)  # one that is not there is better said before the work than after
     settings = settings.change(
         links=likelihood_of(network.links, settings.links),
         attributes=likelihood_of(network.attributes, settings.attributes),
