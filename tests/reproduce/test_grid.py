@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import field, fields, make_dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from coembed.baselines import METHODS
 from coembed.errors import InputError
 from coembed.reproduce import work
 from coembed.reproduce.cell import Cell, Job
@@ -23,6 +24,7 @@ from coembed.reproduce.networks import chosen_networks
 from coembed.reproduce.plan import Choice, parse_seeds, plan
 from coembed.reproduce.store import Store
 from coembed.reproduce.work import run_job
+from coembed.settings import Task, preset_settings
 
 HERE = Path()
 
@@ -92,6 +94,40 @@ def test_a_setting_that_came_later_spoils_no_record(store: Store) -> None:
     del record["configuration"]["settings"]["label_decoding"]
     path.write_text(json.dumps(record))
     assert store.done(cell)
+
+
+@pytest.mark.parametrize(("row", "task"), [("san", "attributes"), ("gcn", "classification")])
+def test_another_default_of_a_rival_is_another_number(
+    store: Store, monkeypatch, row: str, task: Task
+) -> None:
+    cell = Cell("table2", row, "wordnet-demo", 0, task=task, method=row)
+    store.write(cell, {"state": "done"})
+    assert store.done(cell)
+    kind = METHODS[row].options
+    assert kind is not None
+    first = fields(kind)[0]
+    other = make_dataclass(
+        "Options", [(first.name, first.type, field(default=first.default / 2, metadata=first.metadata))]
+    )
+    monkeypatch.setitem(METHODS, row, replace(METHODS[row], options=other))
+    assert not store.done(cell)
+
+
+def test_a_record_of_a_rival_without_its_options_stays_good(store: Store) -> None:
+    cell = Cell("table2", "san", "wordnet-demo", 0, task="attributes", method="san")
+    store.write(cell, {"state": "done"})
+    path = store.cells / cell.file
+    record = json.loads(path.read_text())
+    assert record["configuration"].pop("settings") == {"restart": 0.5, "links": 0.1, "steps": 8}
+    path.write_text(json.dumps(record))
+    assert store.done(cell)
+    assert not store.done(replace(cell, changes=("restart=0.6",)))
+
+
+def test_the_model_without_labels_is_recorded_under_its_own_preset(store: Store) -> None:
+    cell = Cell("table2", "can", "wordnet-demo", 3, task="attributes", method="can")
+    asked = preset_settings("paper", "attributes", seed=3).as_dict()
+    assert cell.configuration["settings"] == asked
 
 
 def test_one_failure_is_written_down_and_the_rest_goes_on(store: Store, monkeypatch) -> None:

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from coembed.baselines import METHODS
+from coembed.baselines.options import changed
 from coembed.errors import InputError
 from coembed.reproduce.plan import Choice, table_cells
 from coembed.reproduce.rows import ROWS
 from coembed.reproduce.spaces import SPACES, Range
 from coembed.reproduce.tuning import Study, read_chosen, studies, tune, write_chosen
-from coembed.tasks.problem import Problem
 
 pytest.importorskip("optuna")
 SAN = next(row for row in ROWS["attributes"] if row.name == "san")
@@ -78,7 +78,7 @@ def test_chosen_values_become_rows_beside_the_usual_ones(tmp_path: Path) -> None
     assert cells[1].changes == ("restart=0.3", "steps=4")
 
 
-def test_every_method_that_learns_has_a_space_it_accepts(demo) -> None:
+def test_every_method_that_learns_has_a_space_it_accepts() -> None:
     from coembed.settings import preset_settings
 
     learning = {row.method for rows in ROWS.values() for row in rows if row.group != "floor"}
@@ -90,19 +90,14 @@ def test_every_method_that_learns_has_a_space_it_accepts(demo) -> None:
             if method in ("scan", "can"):
                 preset_settings("paper").parse(changes)
             else:
-                _accepts(method, demo, changes)
+                _accepts(method, changes)
 
 
-def _accepts(method: str, demo, changes: list[str]) -> None:
+def _accepts(method: str, changes: list[str]) -> None:
     """The method's own record of options takes the texts."""
-    import sys
-    from dataclasses import is_dataclass
-
-    from coembed.baselines.options import options
-
-    module = sys.modules[METHODS[method].fit.__module__]
-    (kind,) = (v for v in vars(module).values() if is_dataclass(v) and v.__name__.endswith("Options"))
-    made = options(kind, Problem("attributes", demo, changes=tuple(changes)))
+    kind = METHODS[method].options
+    assert kind is not None
+    made = changed(kind, changes)
     for change in changes:
         assert hasattr(made, change.partition("=")[0]), f"{method} has no {change}"
 

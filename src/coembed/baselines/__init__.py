@@ -50,15 +50,47 @@ METHODS: dict[str, Method] = {
         Method(
             "resource-allocation", _LINKS, recommenders.resource_allocation, "common neighbours by 1 / degree"
         ),
-        Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition"),
-        Method("ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)"),
-        Method("gcn", _CLASSES, gcn.fit, "graph convolutional network"),
-        Method("planetoid", _CLASSES, planetoid.fit, "Planetoid-T: free vectors that predict contexts"),
-        Method("seano", _CLASSES, seano.fit, "SEANO: own attributes and the neighbours', weighed"),
-        Method("graphsgan", _CLASSES, graphsgan.fit, "GraphSGAN: made-up nodes between the classes"),
-        Method("san", _PAIRS, san.fit, "SAN: random walks over nodes and attributes"),
-        Method("edgeexp", _ATTRIBUTES, edgeexp.fit, "EdgeExplain: every link wants a reason"),
-        Method("bla", _PAIRS, bla.fit, "BLA, reconstructed: attributes tell links tell attributes"),
+        Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
+        Method(
+            "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
+        ),
+        Method("gcn", _CLASSES, gcn.fit, "graph convolutional network", gcn.GCNOptions),
+        Method(
+            "planetoid",
+            _CLASSES,
+            planetoid.fit,
+            "Planetoid-T: free vectors that predict contexts",
+            planetoid.PlanetoidOptions,
+        ),
+        Method(
+            "seano",
+            _CLASSES,
+            seano.fit,
+            "SEANO: own attributes and the neighbours', weighed",
+            seano.SeanoOptions,
+        ),
+        Method(
+            "graphsgan",
+            _CLASSES,
+            graphsgan.fit,
+            "GraphSGAN: made-up nodes between the classes",
+            graphsgan.GraphSGANOptions,
+        ),
+        Method("san", _PAIRS, san.fit, "SAN: random walks over nodes and attributes", san.SANOptions),
+        Method(
+            "edgeexp",
+            _ATTRIBUTES,
+            edgeexp.fit,
+            "EdgeExplain: every link wants a reason",
+            edgeexp.EdgeExplainOptions,
+        ),
+        Method(
+            "bla",
+            _PAIRS,
+            bla.fit,
+            "BLA, reconstructed: attributes tell links tell attributes",
+            bla.BLAOptions,
+        ),
         Method("can", _PAIRS, can.fit, "this package's model without labels"),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import Field, field, fields
 from typing import Any, TypeVar, cast
 
@@ -23,7 +24,12 @@ def choice(default: str, *others: str) -> Any:
 
 
 def options(kind: type[Options], problem: Problem) -> Options:
-    """The record of a method's options, with the changes that the problem asks for.
+    """The record of a method's options, with the changes that the problem asks for."""
+    return changed(kind, problem.changes)
+
+
+def changed(kind: type[Options], changes: Sequence[str]) -> Options:
+    """The record of a method's options, changed by texts like ``hidden=32``.
 
     All methods of a comparison may be given one list of changes: the name of a setting of the package's own
     model that the method does not have is passed over; any other unknown name is refused.
@@ -31,28 +37,27 @@ def options(kind: type[Options], problem: Problem) -> Options:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from coembed.network import demo_network
     >>> @dataclass(frozen=True)
     ... class Small:
     ...     hidden: int = number(16, 1, 4096)
-    >>> options(Small, Problem("classification", demo_network(), changes=("hidden=8", "alpha=3")))
+    >>> changed(Small, ["hidden=8", "alpha=3"])
     Small(hidden=8)
-    >>> options(Small, Problem("classification", demo_network(), changes=("hiden=8",)))
+    >>> changed(Small, ["hiden=8"])
     Traceback (most recent call last):
     coembed.errors.InputError: there is no option 'hiden'; this method has: hidden
     """
     own: dict[str, Field] = {each.name: each for each in fields(cast(Any, kind))}
     ours = {each.name for each in fields(Settings)}
-    changes: dict[str, Any] = {}
-    for assignment in problem.changes:
+    values: dict[str, Any] = {}
+    for assignment in changes:
         name, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise InputError(f"{assignment!r} is not of the form setting=value")
         if name in own:
-            changes[name] = _value(own[name], text)
+            values[name] = _value(own[name], text)
         elif name not in ours:
             raise InputError(f"there is no option {name!r}; this method has: {', '.join(own)}")
-    return kind(**changes)
+    return kind(**values)
 
 
 def _value(option: Field, text: str) -> Any:

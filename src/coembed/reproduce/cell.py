@@ -62,7 +62,7 @@ class Cell:
 
     @property
     def configuration(self) -> Record:
-        """All that decides how the number is made, settings of our own model spelled out."""
+        """All that decides how the number is made, every setting or option of the method spelled out."""
         chosen: Record = {
             "task": self.task,
             "method": self.method,
@@ -70,22 +70,29 @@ class Cell:
             "labels": self.labels,
             "changes": list(self.changes),
         }
-        if self.method == "scan":
-            chosen["settings"] = self._settings()
-        return chosen
+        settings = self._settings()
+        return {**chosen, "settings": settings} if settings else chosen
 
     def _settings(self) -> Record:
+        """Every setting or option of the method by name; nothing if it has none."""
+        from coembed.baselines import METHODS
+        from coembed.baselines.can import PRESET
+        from coembed.baselines.options import changed
         from coembed.settings import preset_settings
         from coembed.tasks.evaluation import PUBLISHED_CHANGES
 
         fixed = PUBLISHED_CHANGES if self.protocol == "published" else ()
-        settings = preset_settings(self.preset, self.task, seed=self.seed)
-        return settings.parse([*fixed, *self.changes]).as_dict()
+        changes = [*fixed, *self.changes]
+        if self.method in ("scan", "can"):
+            preset = PRESET if self.method == "can" else self.preset
+            return preset_settings(preset, self.task, seed=self.seed).parse(changes).as_dict()
+        kind = METHODS[self.method].options if self.method in METHODS else None
+        return asdict(changed(kind, changes)) if kind else {}
 
     def same_way(self, record: Record) -> bool:
         """Whether a record was made as this cell asks for.
 
-        A setting that did not exist yet when the record was written does not count against it.
+        A setting or option that was not written down with the record does not count against it.
         """
         made, asked = record.get("configuration", {}), self.configuration
         made_settings, asked_settings = made.get("settings") or {}, asked.pop("settings", {})

@@ -103,9 +103,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to solve problems, under the name that reports and the command line use."""
+    """A way to solve problems, under the name that reports and the command line use.
+
+    Attributes
+    ----------
+    options
+        The frozen data class of its options, if it has any of its own.
+    """
 
     name: str
     tasks: tuple[Task, ...]
     fit: Callable[[Problem], Answer]
     about: str
+    options: type | None = None
