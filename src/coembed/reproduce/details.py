@@ -35,7 +35,9 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
     fitted = getattr(outcome.answer, "fitted", None)
     if isinstance(fitted, Fitted):
         if outcome.trial.uniform is not None and cell.task != "classification":
-            found["model alone"] = expected_and_means(fitted, cell.task, outcome.trial.uniform)
+            alone = replace(fitted, companions={})
+            found["model alone"] = expected_and_means(alone, cell.task, outcome.trial.uniform)
+            found["as answered"] = expected_and_means(fitted, cell.task, outcome.trial.uniform)
         found["variance"] = variance_and_evidence(fitted)
         if cell.seed == 0:
             found["curves"] = training_curves(fitted)
@@ -43,9 +45,8 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
 
 
 def expected_and_means(fitted: Fitted, kind: Kind, asked: Pairs) -> Record:
-    """Is it worth knowing the variances? Scores of the model without companions, with and without them."""
-    alone = replace(fitted, companions={})
-    score = alone.score_links if kind == "links" else alone.score_attributes
+    """Is it worth knowing the variances? Rank and calibration of the scores with and without them."""
+    score = fitted.score_links if kind == "links" else fitted.score_attributes
     truth = np.repeat([1, 0], [len(asked.positives), len(asked.negatives)])
     found: Record = {}
     for name, expected in (("expected", True), ("means", False)):

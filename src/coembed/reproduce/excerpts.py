@@ -20,6 +20,12 @@ from coembed.reproduce.tables import comparison
 _Columns = tuple[tuple[str, str, tuple[str, ...]], ...]
 """Of each its title, the experiment, and figures of its records: metrics, or places in the details."""
 
+
+def _both(scores: str, metric: str) -> tuple[str, str]:
+    """A figure of the scores that know of the variances, and of those at the means."""
+    return f"{scores}/expected/{metric}", f"{scores}/means/{metric}"
+
+
 _ANSWERS: _Columns = (
     ("accuracy DIS / SVM", "table1", ("accuracy", "svm_accuracy")),
     ("macro F1", "table1", ("macro_f1",)),
@@ -36,14 +42,15 @@ _SURENESS: _Columns = (
     ("error detection AUROC", "table1", ("error_auroc",)),
     ("variance of a node with its links + attributes", "table1", ("variance/evidence/spearman",)),
     ("of an attribute with its owners", "table1", ("variance/owners/spearman",)),
-    (
-        "attributes AUC, expected / means",
-        "table2",
-        ("model alone/expected/auc", "model alone/means/auc"),
+    *(
+        column
+        for task, experiment in (("attributes", "table2"), ("links", "links"))
+        for column in (
+            (f"{task} AUC, expected / means", experiment, _both("as answered", "auc")),
+            ("calibration error", experiment, _both("as answered", "ece")),
+            ("the same of the model alone", experiment, _both("model alone", "ece")),
+        )
     ),
-    ("calibration error", "table2", ("model alone/expected/ece", "model alone/means/ece")),
-    ("links AUC, expected / means", "links", ("model alone/expected/auc", "model alone/means/auc")),
-    ("calibration error", "links", ("model alone/expected/ece", "model alone/means/ece")),
 )
 _MARKED = re.compile(r"(<!-- cells: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
