@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding
@@ -20,17 +21,21 @@ from coembed.baselines.options import choice, number, options
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
 from coembed.tasks.problem import Problem
+from coembed.training.holdout import without_labels_of
 
 PULL = 0.1
 """Learning rate of the labels on the vectors."""
-TRUST = 4.0
+TRUST, TRUST_RATE, TRUST_STEPS = 4.0, 0.1, 300
+"""What either branch is multiplied by at first; and how better factors are looked for."""
+FEWEST_KEPT = 5
+"""Fewer labels do not tell which branch to trust."""
 
 
 @dataclass(frozen=True)
 class PlanetoidOptions:
     dim: int = number(64, 1, 4096)
     epochs: int = number(200, 1, 1_000_000)
-    """The first half learns contexts, the second half labels."""
+    """The first half learns contexts, the second half labels, its first half without those kept aside."""
     passes: int = number(10, 1, 100_000)
     """How often a node is the start of a walk in the first half, on average."""
     walks: int = number(200, 1, 1_000_000)
@@ -45,9 +50,11 @@ class PlanetoidOptions:
     """Steps on the labels in an epoch of the second half."""
     context_rate: float = number(0.03, 1e-9, 1e3)
     """Learning rate of the contexts."""
-    learning_rate: float = number(0.01, 1e-9, 1e3)
+    learning_rate: float = number(0.03, 1e-9, 1e3)
     """Learning rate of the labels."""
-    weight_decay: float = number(1e-3, 0, 1e3)
+    kept: float = number(0.2, 0, 0.9)
+    """Share of the labels that are kept aside at first, to learn how far to trust either branch."""
+    weight_decay: float = number(3e-4, 0, 1e3)
     """Of the branch that reads attributes."""
     vector_decay: float = number(0.1, 0, 1e3)
     """Of the branch that reads vectors, which can tell any few nodes apart."""
@@ -67,9 +74,10 @@ class Planetoid(nn.Module):
         self.by_both = nn.Linear(2 * n_classes, n_classes)
         nn.init.xavier_uniform_(self.by_vector.weight)
         nn.init.zeros_(self.by_vector.bias)
-        # both branches are believed alike at first; there are few labels to learn 2 K x K numbers from
-        self.by_both.weight.data = TRUST * torch.eye(n_classes).repeat(1, 2)
+        # not learnt with the rest: on the labels that they learn from, both branches are always right
+        self.by_both.requires_grad_(False)
         nn.init.zeros_(self.by_both.bias)
+        self.trust(torch.full((2,), TRUST))
 
     def branches(self, features: SparseMatrix, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Logits by the attributes alone, and by the vector alone."""
@@ -78,6 +86,11 @@ class Planetoid(nn.Module):
     def together(self, by_attributes: Tensor, by_vector: Tensor) -> Tensor:
         """Logits by both."""
         return self.by_both(torch.cat([by_attributes.softmax(dim=1), by_vector.softmax(dim=1)], dim=1))
+
+    def trust(self, factors: Tensor) -> None:
+        """Believe the two branches as far as that; one factor each, as labels are few for 2 K x K numbers."""
+        n_classes = len(self.by_both.bias)
+        self.by_both.weight.data = torch.cat([each * torch.eye(n_classes) for each in factors], dim=1)
 
     def context_loss(self, nodes: Tensor, contexts: Tensor, noise: Tensor) -> Tensor:
         return context_loss(
@@ -88,40 +101,77 @@ class Planetoid(nn.Module):
 
 
 def fit(problem: Problem) -> EmbeddedClasses:
-    """Contexts first, then the labels that are seen; class probabilities and vectors of the last state."""
+    """Contexts first, then the labels that are seen; class probabilities and vectors of the last state.
+
+    Some labels are kept aside until the branches have learnt from the others: they tell how far either can be
+    trusted on nodes that it has not learnt from. Then the branches learn from these labels as well.
+    """
     network, chosen = problem.network, options(PlanetoidOptions, problem)
     class_shares(network)  # refuses a network without labels
     rows = node_features(network, chosen.inputs)
-    shown = SparseMatrix(rows[network.labelled])
-    nodes, labels = labelled_nodes(network)
+    kept = _kept_aside(network, chosen.kept, problem.seed)
+    most = without_labels_of(network, kept)
     with seeded(problem.seed):
         model = Planetoid(network.n_nodes, rows.shape[1], network.n_classes, chosen.dim)
-        first = chosen.epochs // 2
-        batches = _batches(model, network, chosen, first)
+        first, second = chosen.epochs // 2, chosen.epochs * 3 // 4
+        batches = _batches(model, most, chosen, first)
         contexts = torch.optim.Adam([model.vectors, model.contexts], lr=chosen.context_rate)
-        supervised = _supervised(model, chosen)
-
-        def on_labels() -> Tensor:
-            branches = model.branches(shown, model.vectors[nodes])
-            logits = (model.together(*branches), *branches)
-            return torch.stack([cross_entropy(each, labels) for each in logits]).sum()
-
+        taught = _Labels(model, rows, most, chosen)
         for epoch in range(1, chosen.epochs + 1):
             if epoch <= first:
                 losses = [_step(loss, contexts) for loss in batches.epoch()]
             else:
-                losses = [_step(on_labels(), *supervised) for _ in range(chosen.label_steps)]
+                losses = [taught.step() for _ in range(chosen.label_steps)]
+            if epoch == second and len(kept):
+                _learn_trust(model, rows, network, kept)
+                taught = _Labels(model, rows, network, chosen)
             report(problem, epoch, chosen.epochs, float(np.mean(losses)) if losses else None)
         with torch.no_grad():
             values = model.together(*model.branches(SparseMatrix(rows), model.vectors)).softmax(dim=1)
     return EmbeddedClasses(to_numpy(values), to_numpy(model.vectors))
 
 
+def _kept_aside(network: Network, share: float, seed: int) -> np.ndarray:
+    """Some of the labelled nodes; none where they are too few to tell anything."""
+    labelled = network.labelled
+    count = int(len(labelled) * share)
+    return np.sort(np.random.default_rng(seed).permutation(labelled)[: count if count >= FEWEST_KEPT else 0])
+
+
+def _learn_trust(model: Planetoid, rows: sp.csr_array, network: Network, kept: np.ndarray) -> None:
+    """How far to believe either branch, by labels that neither has seen."""
+    nodes, labels = torch.as_tensor(kept), torch.as_tensor(network.labels[kept])
+    with torch.no_grad():
+        branches = model.branches(SparseMatrix(rows[kept]), model.vectors[nodes])
+        first, second = (logits.softmax(dim=1) for logits in branches)
+    factors = torch.full((2,), TRUST, requires_grad=True)
+    learns = torch.optim.Adam([factors], lr=TRUST_RATE)
+    for _ in range(TRUST_STEPS):
+        _step(cross_entropy(factors[0] * first + factors[1] * second, labels), learns)
+    model.trust(factors.detach().clamp(min=0))
+
+
+class _Labels:
+    """Steps on the labels of a network: both branches, alone and together."""
+
+    def __init__(
+        self, model: Planetoid, rows: sp.csr_array, network: Network, chosen: PlanetoidOptions
+    ) -> None:
+        self.model, self.shown = model, SparseMatrix(rows[network.labelled])
+        self.nodes, self.labels = labelled_nodes(network)
+        self.optimisers = _supervised(model, chosen)
+
+    def step(self) -> float:
+        branches = self.model.branches(self.shown, self.model.vectors[self.nodes])
+        logits = (self.model.together(*branches), *branches)
+        loss = torch.stack([cross_entropy(each, self.labels) for each in logits]).sum()
+        return _step(loss, *self.optimisers)
+
+
 def _supervised(model: Planetoid, chosen: PlanetoidOptions) -> tuple[torch.optim.Optimizer, ...]:
     groups: list[dict[str, Any]] = [
         {"params": [model.by_attributes, model.attribute_bias], "weight_decay": chosen.weight_decay},
         {"params": model.by_vector.parameters(), "weight_decay": chosen.vector_decay},
-        {"params": model.by_both.parameters()},
     ]
     # labels move the vectors by plain steps, as in the release: Adam would carry the few labelled ones away
     # from all others
