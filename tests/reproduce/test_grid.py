@@ -275,7 +275,7 @@ print(tally.done, tally.failed)
     assert "process ended" in failed["error"]
 
 
-DASK = """
+CLUSTER = """
 import sys
 from pathlib import Path
 from coembed.reproduce.grid import Where, run_grid
@@ -289,20 +289,23 @@ if __name__ == "__main__":
         from distributed import LocalCluster
         cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
         address = cluster.scheduler_address
-    tally = run_grid(cells, Store(Path(sys.argv[1])), Path(), Where(2, "dask", address))
+    tally = run_grid(cells, Store(Path(sys.argv[1])), Path(), Where(2, sys.argv[3], address))
     print(tally.done, tally.failed)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["own", "running"])
-def test_a_dask_cluster_gives_what_one_process_gives(store: Store, tmp_path: Path, kind: str) -> None:
-    if subprocess.run([sys.executable, "-c", "from distributed import Client"], check=False).returncode:
-        pytest.skip("dask is not installed")
-    script = tmp_path / "on_dask.py"
-    script.write_text(DASK)
+@pytest.mark.parametrize(("kind", "backend"), [("own", "dask"), ("running", "dask"), ("own", "ray")])
+def test_a_cluster_gives_what_one_process_gives(
+    store: Store, tmp_path: Path, kind: str, backend: str
+) -> None:
+    package = {"dask": "distributed", "ray": "ray"}[backend]
+    if subprocess.run([sys.executable, "-c", f"import {package}"], check=False).returncode:
+        pytest.skip(f"{backend} is not installed")
+    script = tmp_path / "on_cluster.py"
+    script.write_text(CLUSTER)
     other = Store(tmp_path / "other")
-    words = [sys.executable, str(script), str(other.folder), kind]
+    words = [sys.executable, str(script), str(other.folder), kind, backend]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["4", "0"], done.stderr
     run_grid(floors(0, 1), store, HERE)

@@ -184,6 +184,10 @@ def _workers(where: Where) -> Iterator[Results]:
     if where.backend == "loky" and where.jobs == 1:
         yield _here
         return
+    if where.backend == "ray":
+        with _ray(where):
+            yield lambda jobs, epochs: _on_ray(jobs, where.jobs)
+        return
     from joblib import Parallel, delayed, parallel_config
 
     def elsewhere(jobs: Iterator[Job], epochs: Progress | None) -> Iterator[tuple[Cell, Record]]:
@@ -198,7 +202,7 @@ def _workers(where: Where) -> Iterator[Results]:
         if where.backend == "loky":
             settings["inner_max_num_threads"] = max(1, cores() // where.jobs)
         else:
-            stack.enter_context(_cluster(where))
+            stack.enter_context(_dask(where))
         stack.enter_context(parallel_config(backend=where.backend, **settings))
         yield elsewhere
 
@@ -215,25 +219,46 @@ def _there(job: Job) -> tuple[Cell, Record]:
     return job.cell, run_job(job)
 
 
-def _cluster(where: Where) -> AbstractContextManager[object]:
+def _dask(where: Where) -> AbstractContextManager[object]:
     """A client of the cluster at the address, or of one on this machine for as long as it is needed."""
     try:
-        if where.backend == "dask":
-            from distributed import Client
-
-            if where.cluster:
-                return Client(where.cluster, set_as_default=True)
-            return Client(
-                n_workers=where.jobs, threads_per_worker=1, dashboard_address=None, set_as_default=True
-            )
-        import ray
-        from ray.util.joblib import register_ray
+        from distributed import Client
     except ImportError:
-        raise InputError(
-            f"backend {where.backend} is not installed; run: pip install 'coembed[{where.backend}]'"
-        ) from None
-    register_ray()
+        raise _not_installed(where) from None
+    if where.cluster:
+        return Client(where.cluster, set_as_default=True)
+    return Client(n_workers=where.jobs, threads_per_worker=1, dashboard_address=None, set_as_default=True)
+
+
+def _ray(where: Where) -> AbstractContextManager[object]:
+    """The same for Ray."""
+    try:
+        import ray
+    except ImportError:
+        raise _not_installed(where) from None
     return ray.init(where.cluster or None, num_cpus=None if where.cluster else where.jobs)
+
+
+def _not_installed(where: Where) -> InputError:
+    return InputError(
+        f"backend {where.backend} is not installed; run: pip install 'coembed[{where.backend}]'"
+    )
+
+
+def _on_ray(jobs: Iterator[Job], at_a_time: int) -> Iterator[tuple[Cell, Record]]:
+    """By tasks of Ray's own: its part in joblib gives nothing back before all is done."""
+    import ray
+
+    task = ray.remote(max_retries=0)(_there)
+    pending: list[Any] = []
+    for job in jobs:
+        pending.append(task.remote(job))
+        if len(pending) == at_a_time:
+            finished, pending = ray.wait(pending)
+            yield from ray.get(finished)
+    while pending:
+        finished, pending = ray.wait(pending)
+        yield from ray.get(finished)
 
 
 def _lost_worker(where: Where) -> tuple[type[Exception], ...]:
@@ -245,4 +270,8 @@ def _lost_worker(where: Where) -> tuple[type[Exception], ...]:
         from distributed.scheduler import KilledWorker
 
         lost.append(KilledWorker)
+    if where.backend == "ray":
+        from ray.exceptions import WorkerCrashedError
+
+        lost.append(WorkerCrashedError)
     return tuple(lost)
