@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from coembed.errors import InputError
+from coembed.reproduce.beside import strongest
 from coembed.reproduce.excerpts import EXCERPTS, refresh
 from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.printed import PRINTED, printed
@@ -34,6 +35,36 @@ def report(records: Path, tmp_path_factory) -> Path:
 
 def table(records: Path, experiment: str = "table1", metrics: tuple[str, ...] = ("accuracy",)) -> Table:
     return comparison(Results.read(Store(records)), experiment, metrics, ["blogcatalog"], "a table")
+
+
+def test_the_strongest_other_method_is_named_with_the_difference() -> None:
+    def record(row: str, seed: int, accuracy: float) -> dict:
+        return {"row": row, "seed": seed, "metrics": {"accuracy": accuracy}}
+
+    def results(**rows: list[float]) -> Results:
+        return Results(
+            {
+                ("table1", "strict", name.replace("_", "-"), "cora", None): {
+                    seed: record(name, seed, value) for seed, value in enumerate(values)
+                }
+                for name, values in rows.items()
+            },
+            [],
+        )
+
+    found = strongest(
+        results(scan_best=[0.80, 0.82, 0.81], gcn=[0.83, 0.851, 0.84], majority=[0.3, 0.3, 0.3]),
+        "table1",
+        "cora",
+    )
+    assert found is not None
+    assert (found.title, found.significant) == ("GCN", True)
+    assert found.gain == pytest.approx(-0.091 / 3)
+    # two common seeds tell nothing
+    found = strongest(results(scan_best=[0.80, 0.82], gcn=[0.83, 0.85]), "table1", "cora")
+    assert found is not None
+    assert found.p is None
+    assert strongest(results(scan_best=[0.8]), "table1", "cora") is None
 
 
 def test_all_figures_are_drawn_twice(report: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
+from coembed.reproduce.beside import beside_strongest
 from coembed.reproduce.cell import Record
 from coembed.reproduce.networks import PAPER, TITLES
 from coembed.reproduce.page import Plain
@@ -93,6 +94,11 @@ def _row(name: str, columns: _Columns = _ANSWERS) -> Callable[[Results], str]:
     return text
 
 
+def _beside(results: Results) -> str:
+    found = beside_strongest(results)
+    return plain_markdown(found.headings, found.rows) if found else "Not measured yet."
+
+
 def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str]:
     def text(results: Results) -> str:
         networks = [name for name in (*PAPER, "cora") if name in results.networks(experiment)]
@@ -108,6 +114,7 @@ def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str
 EXCERPTS: dict[str, Callable[[Results], str]] = {
     "best": _row("scan-best"),
     "sureness": _row("scan-best", _SURENESS),
+    "beside": _beside,
     "paper": _row("scan-paper"),
     "table1": _table("table1", ("accuracy", "macro_f1")),
     "table2": _table("table2", ("auc", "ap", "auc_matched")),

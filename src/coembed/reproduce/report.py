@@ -7,6 +7,7 @@ from pathlib import Path
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.reproduce import texts
+from coembed.reproduce.beside import beside_strongest
 from coembed.reproduce.excerpts import one_row, refresh
 from coembed.reproduce.figures import FIGURES
 from coembed.reproduce.figures.scaling import measured_sizes
@@ -129,6 +130,9 @@ def summary(results: Results, drawn: list[str]) -> list[Block]:
         table = one_row(results, row)
         if table is not None:
             blocks += [f"SCAN under preset {name}, strict protocol, means:", table]
+    beside = beside_strongest(results)
+    if beside is not None:
+        blocks += [texts.BESIDE, beside]
     return blocks + pictures(
         drawn, {"overview": "Sand crosses: printed values. Bars: one standard deviation."}
     )

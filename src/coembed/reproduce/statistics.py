@@ -84,12 +84,13 @@ def better_than_all(ours: BySeed, others: Sequence[BySeed]) -> bool:
         return False
     p_values = [paired_test(ours, values) for values in rivals]
     known = [p for p in p_values if p is not None]
-    if len(known) < len(rivals) or any(_mean_gain(ours, values) <= 0 for values in rivals):
+    if len(known) < len(rivals) or any(mean_gain(ours, values) <= 0 for values in rivals):
         return False
     return all(p < LEVEL for p in holm(known))
 
 
-def _mean_gain(ours: BySeed, theirs: BySeed) -> float:
+def mean_gain(ours: BySeed, theirs: BySeed) -> float:
+    """Ours minus theirs, a mean over the seeds that both have."""
     seeds = set(ours) & set(theirs)
     return sum(ours[seed] - theirs[seed] for seed in seeds) / max(1, len(seeds))
 

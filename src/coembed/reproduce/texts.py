@@ -14,6 +14,11 @@ MARKS = (
     "t-test over common seeds, p < .05, Holm's correction for all comparisons in the column; at least "
     "three seeds)."
 )
+BESIDE = (
+    "The strongest of all floors and rivals, task by task, its mean, and how many points SCAN (best) is "
+    "above it over the seeds that both have; * where that is more than luck (paired t-test, p < .05, Holm's "
+    "correction for all other methods of the column)."
+)
 PRESETS = (
     "SCAN (best) is this package's default, which goes beyond the paper (views, biases, companions, "
     "calibration); SCAN (paper) keeps to the paper. SCAN_DIS is the discriminator, SCAN_SVM a support "
