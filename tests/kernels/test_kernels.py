@@ -39,11 +39,22 @@ def test_product_is_the_dense_product_with_its_gradient():
     assert gradcheck(lambda d: kernel @ d, dense)
 
 
-def test_symmetric_product_keeps_one_matrix():
+@pytest.mark.parametrize("shape", [(5, 7), (7, 5)])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_products_of_the_transpose_add_rows_up(shape, threads, monkeypatch):
+    monkeypatch.setattr("coembed.kernels.sparse.MANY_ENTRIES", 0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    matrix, dense = sparse(*shape), rows(shape[0])
+    kernel = SparseMatrix(matrix, dtype=torch.float64)
+    assert torch.allclose(kernel.T @ dense, torch.as_tensor(matrix.toarray()).T @ dense, atol=1e-12)
+    assert gradcheck(lambda d: kernel.T @ d, dense)
+    assert gradcheck(lambda d: kernel @ d, rows(shape[1]))
+
+
+def test_symmetric_product():
     upper = sparse(6, 6)
     matrix = sp.csr_array(upper + upper.T)
     kernel = SparseMatrix(matrix, symmetric=True, dtype=torch.float64)
-    assert kernel.transposed[0] is kernel.csr
     assert gradcheck(lambda d: kernel @ d, rows(6))
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from coembed.baselines.features import idf_rows, unit_rows
-from coembed.kernels.sparse import SparseMatrix, transposed_order
+from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
 from coembed.tasks.problem import Problem
 
@@ -74,18 +74,14 @@ class ThinnedMatrix(SparseMatrix):
     ([0.0, 2.0], True)
     """
 
-    def __init__(self, matrix: sp.csr_array) -> None:
-        super().__init__(matrix)
-        self.order = torch.as_tensor(transposed_order(matrix)[1])
-
     def thinned(self, share: float) -> SparseMatrix:
         """The matrix without this share of its entries, drawn anew."""
         if not share:
             return self
-        values = torch.nn.functional.dropout(self.csr.values(), share)
-        thin = copy(self)
-        thin.blocks = [_with_values(self.csr, values)]
-        thin.transposed = [_with_values(self.transposed[0], values[self.order])]
+        (whole,) = self.blocks
+        thin, block = copy(self), copy(whole)
+        block.stored = _with_values(whole.stored, torch.nn.functional.dropout(whole.stored.values(), share))
+        thin.blocks = [block]
         return thin
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from coembed.kernels.sparse import csr_tensor, transposed_order
+from coembed.kernels.sparse import csr_tensor, scattered, transposed_order
 
 
 class ObservedPairs:
@@ -25,11 +25,11 @@ class ObservedPairs:
     def __init__(
         self, matrix: sp.csr_array, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
     ) -> None:
-        transposed, order = transposed_order(matrix)
-        # of both patterns the values are never read: they are those of the matrix, whatever these are
         self.pattern = csr_tensor(matrix, device, dtype)
-        self.transposed = _with_values(csr_tensor(transposed, device, dtype), self.pattern.values())
-        self.order = torch.as_tensor(order, device=device)
+        self.transposed: tuple[Tensor, Tensor] | None = None
+        if self.pattern.device.type != "cpu":
+            transposed, order = transposed_order(matrix)
+            self.transposed = csr_tensor(transposed, device, dtype), torch.as_tensor(order, device=device)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -50,26 +50,27 @@ class ObservedPairs:
 
     def inner_products(self, left: Tensor, right: Tensor) -> Tensor:
         """<left_i, right_j> at every pair."""
-        products: Tensor = _InnerProducts.apply(left, right, self.pattern, self.transposed, self.order)
+        products: Tensor = _InnerProducts.apply(left, right, self)
         return products
 
 
 class _InnerProducts(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, left: Tensor, right: Tensor, pattern: Tensor, transposed: Tensor, order: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, left: Tensor, right: Tensor, pairs: ObservedPairs) -> Tensor:
         ctx.save_for_backward(left, right)
-        ctx.pattern, ctx.transposed, ctx.order = pattern, transposed, order
-        return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0.0).values()
+        ctx.pairs = pairs
+        return torch.sparse.sampled_addmm(pairs.pattern, left, right.t(), beta=0.0).values()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
         left, right = ctx.saved_tensors
+        pairs: ObservedPairs = ctx.pairs
         weights = gradients[0].contiguous()
-        to_left = _with_values(ctx.pattern, weights) @ right
-        to_right = _with_values(ctx.transposed, weights[ctx.order]) @ left
-        return to_left, to_right, None, None, None
+        to_left = _with_values(pairs.pattern, weights) @ right
+        if pairs.transposed is None:
+            return to_left, scattered(pairs.pattern, left, weights), None
+        transposed, order = pairs.transposed
+        return to_left, _with_values(transposed, weights[order]) @ left, None
 
 
 def _with_values(pattern: Tensor, values: Tensor) -> Tensor:

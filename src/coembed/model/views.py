@@ -9,6 +9,7 @@ degree and number of attributes) enters linearly, so that the width of a Gaussia
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,6 @@ from coembed.kernels import (
     Partition,
     SparseMatrix,
     TransposedMatrix,
-    dropped,
     gathered,
     mean_of_all,
     sum_of_all,
@@ -97,10 +97,12 @@ class View(nn.Module):
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
         return gathered(weight, self.columns) if self.owned is None else self.owned @ weight, bias
 
-    def hidden(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
+    def before_tanh(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
         """The hidden layers for the Gaussian and for the label, side by side, of a part of the rows."""
-        first = self.matrices[place] @ weight if self.owned is None else weight[self.parts[place]]
-        return torch.tanh(first + bias)
+        if self.owned is not None:
+            return weight[self.parts[place]] + bias
+        matrix = self.matrices[place]
+        return torch.addmm(bias, matrix, weight) if isinstance(matrix, Tensor) else matrix @ weight + bias
 
 
 class ViewsInference(nn.Module):
@@ -167,17 +169,21 @@ class ViewsInference(nn.Module):
         return lambda place: self._part(place, layers, noise)
 
     def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]], noise: Noise | None) -> Evidence:
-        both = [view.hidden(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)]
-        size = both[0].shape[1] // (1 if self.label is None else 2)
+        both = [
+            view.before_tanh(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)
+        ]
         rows = self.rows.own.part(self.parts[place])
-        hidden = torch.cat([each[:, :size] for each in both], dim=1)
-        hidden = dropped(hidden, self.dropout, noise, "hidden", rows)
+        width = both[0].shape[1] * len(both) // (1 if self.label is None else 2)
+
+        def kept(name: str, left_out: float) -> Tensor | None:
+            return noise.kept(name, left_out, rows, width, both[0]) if noise and left_out else None
+
+        masks = [kept("hidden", self.dropout)]
+        if self.label is not None:
+            masks.append(kept("label hidden", self.label_dropout))
+        hidden, *for_label = _Hidden.apply(masks, *both)
         output = self.second(hidden) + self.evidence[self.parts[place]] @ self.by_evidence
-        if self.label is None:
-            return Evidence(output, None)
-        hidden = torch.cat([each[:, size:] for each in both], dim=1)
-        hidden = dropped(hidden, self.label_dropout, noise, "label hidden", rows)
-        return Evidence(output, self.label(hidden))
+        return Evidence(output, self.label(for_label[0]) if self.label is not None else None)
 
     def _each(self) -> list[tuple[str, View]]:
         return [(name, view) for name, view in self.views.items() if isinstance(view, View)]
@@ -190,13 +196,54 @@ class ViewsInference(nn.Module):
         said = []
         for (_, view), weight in zip(self._each(), weights, strict=True):
             layer, size = view.first_layer(), len(view.bias)
-            hidden = (view.hidden(place, *layer) for place in range(len(self.parts)))
+            hidden = (view.before_tanh(place, *layer).tanh() for place in range(len(self.parts)))
             parts = [both[:, size:] @ weight.T for both in hidden]
             said.append(_deviations(_joined(parts), self.rows))
         together = torch.stack(said).sum(dim=0)
         agreement = total(torch.stack([(part * together).sum() for part in said]), self.rows)
         whole = float(agreement.sum()) or 1.0
         return {name: float(part) / whole for name, part in zip(self.views, agreement, strict=True)}
+
+
+class _Hidden(torch.autograd.Function):
+    """tanh of each view's units, times what is kept of them: all views' of one network side by side.
+
+    Of a view comes a matrix with a share of its columns for each network; the first network takes the
+    first share of all. `masks` holds for each network 0 where a unit is left out and one number elsewhere;
+    None leaves nothing out. One pass over the memory for each step, as passes are what this costs.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, masks: Sequence[Tensor | None], *views: Tensor) -> tuple[Tensor, ...]:
+        ctx.size = views[0].shape[1] // len(masks)
+        found, slopes = [], []
+        for network, mask in enumerate(masks):
+            units = views[0].new_empty(len(views[0]), ctx.size * len(views))
+            for at, view in zip(units.split(ctx.size, dim=1), views, strict=True):
+                torch.tanh(view.split(ctx.size, dim=1)[network], out=at)
+            # the slope of m tanh is m (1 - tanh^2) = m - (m tanh)^2 / m, for one m > 0 and for m = 0
+            if mask is None:
+                slopes.append(1 - units.square())
+            else:
+                units *= mask
+                scale = float(mask.max())
+                slopes.append(mask.addcmul_(units, units, value=-1 / scale if scale else 0.0))
+            found.append(units)
+        ctx.save_for_backward(*slopes)
+        return tuple(found)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        slopes = ctx.saved_tensors
+        views = [
+            slopes[0].new_empty(len(slopes[0]), ctx.size * len(slopes))
+            for _ in range(slopes[0].shape[1] // ctx.size)
+        ]
+        for network, (gradient, slope) in enumerate(zip(gradients, slopes, strict=True)):
+            shares = gradient.split(ctx.size, dim=1), slope.split(ctx.size, dim=1)
+            for view, share, by in zip(views, *shares, strict=True):
+                torch.mul(share, by, out=view.split(ctx.size, dim=1)[network])
+        return None, *views
 
 
 def _deviations(logits: Tensor, rows: Partition) -> Tensor:

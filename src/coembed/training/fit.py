@@ -14,6 +14,7 @@ from coembed.job import Job
 from coembed.kernels import chosen
 from coembed.model import SVAE
 from coembed.model.dealing import dealt_out
+from coembed.model.parts import give_back, keep_freed
 from coembed.model.scan import (
     NODE,
     likelihood_of,
@@ -95,6 +96,7 @@ def prepare(
     checkpoints: Checkpoints | None = None,
 ) -> Prepared:
     """Settings without anything open, what may be seen, and how it looks."""
+    keep_freed(network.n_nodes)
     choose_device(settings.device)  # one that is not there is better said before the work than after
     settings = settings.change(
         links=likelihood_of(network.links, settings.links),
@@ -136,6 +138,7 @@ def learn(
     """Train the model of what was prepared, by the processes of a job; the first gets the result."""
     job = job or Job()
     settings, visible, held, seen = prepared.settings, prepared.network, prepared.held, prepared.seen
+    keep_freed(visible.n_nodes)
     if checkpoints is not None:
         checkpoints.belong_to(prepared.fingerprint, settings.as_dict())
     learnt = without_labels_of(visible, prepared.spared)
@@ -175,6 +178,7 @@ def learn(
         return None
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
+    give_back()
     if settings.companions and settings.encoder == "views" and history.stopped != "interrupted":
         tell("weighing the companions")
         fitted = with_companions(fitted, held)
