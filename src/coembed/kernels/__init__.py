@@ -23,7 +23,7 @@ from coembed.kernels.exchange import (
     summed_gradients,
     total,
 )
-from coembed.kernels.noise import Noise, dropped
+from coembed.kernels.noise import Noise, dropped, kept_scale
 from coembed.kernels.observed import ObservedPairs
 from coembed.kernels.partition import Partition, held_by, rows_of, table
 from coembed.kernels.rows import Rows
@@ -46,6 +46,7 @@ __all__ = [
     "gathered",
     "gram",
     "held_by",
+    "kept_scale",
     "mean_of_all",
     "pair_sum",
     "random_block",

@@ -62,14 +62,14 @@ class Noise:
         """What to multiply by for a share to be left out and the mean to stay: 0, or 1 / (1 - share)."""
         # a share in steps of 2^-16, so that 64 random bits decide for four units: drawing each takes longer
         # than all that is done with them
-        levels = round((1 - left_out) * 2**16)
+        levels = _levels(left_out)
 
         def keep(numbers: Tensor, source: torch.Generator) -> Tensor:
             words = torch.empty(len(numbers), -(-width // 4), dtype=torch.int64, device=numbers.device)
             bits = words.random_(-(2**63), None, generator=source).view(torch.int16)[:, :width]
             return numbers.copy_(bits < levels - 2**15)
 
-        return self._drawn(name, rows, width, like, keep).mul_(2**16 / max(levels, 1))
+        return self._drawn(name, rows, width, like, keep).mul_(kept_scale(left_out))
 
     def generator(self, name: str, block: int = 0, device: torch.device | str = "cpu") -> torch.Generator:
         """For what belongs to no row; on the processor, so that all processes draw alike."""
@@ -96,6 +96,21 @@ class Noise:
             else:
                 here.copy_(fill(drawn.new_empty(last - first, width), source)[start - first : stop - first])
         return drawn
+
+
+def kept_scale(left_out: float) -> float:
+    """What a kept unit is multiplied with, to make up for the share that is left out.
+
+    Examples
+    --------
+    >>> kept_scale(0.75)
+    4.0
+    """
+    return 2**16 / max(_levels(left_out), 1)
+
+
+def _levels(left_out: float) -> int:
+    return round((1 - left_out) * 2**16)
 
 
 def dropped(hidden: Tensor, left_out: float, noise: Noise | None, name: str, rows: Rows) -> Tensor:

@@ -22,6 +22,7 @@ from coembed.kernels import (
     SparseMatrix,
     TransposedMatrix,
     gathered,
+    kept_scale,
     mean_of_all,
     sum_of_all,
     total,
@@ -31,6 +32,11 @@ from coembed.model.parts import row_parts
 
 # Root mean square length of the rows of a view: with it tanh is neither linear nor saturated at the start.
 ROW_LENGTH = 4.0
+
+# the two networks that read the views, by the names of what is random in their hidden layers
+GAUSSIAN, LABEL = "hidden", "label hidden"
+AT_ONCE = 512
+"""Rows whose hidden units stay in the processor's cache."""
 
 
 class View(nn.Module):
@@ -82,16 +88,18 @@ class View(nn.Module):
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.dropout = dropout
 
-    def first_layer(self, noise: Noise | None = None) -> tuple[Tensor, Tensor]:
+    def first_layer(self, noise: Noise | None = None, label_only: bool = False) -> tuple[Tensor, Tensor]:
         """Weights for the features as they are, without the columns that are left out this time; biases.
 
+        Those of the Gaussian's network and those of the label's, side by side; or the label's alone.
         Where the process has only its columns: what all make of the rows that are its own.
         """
         weight: Tensor = self.weight
         bias: Tensor = self.bias
         if self.label_weight is not None and self.label_bias is not None:
-            weight = torch.cat([weight, self.label_weight], dim=1)
-            bias = torch.cat([bias, self.label_bias])
+            own = self.label_weight, self.label_bias
+            both = torch.cat([weight, self.label_weight], dim=1), torch.cat([bias, self.label_bias])
+            weight, bias = own if label_only else both
         weight = weight * self.scale
         if noise is not None and self.dropout:
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
@@ -168,22 +176,35 @@ class ViewsInference(nn.Module):
         layers = [view.first_layer(noise and noise.of(name)) for name, view in self._each()]
         return lambda place: self._part(place, layers, noise)
 
+    def label_logits(self, noise: Noise | None = None) -> Tensor:
+        """What all views say of the label, without the work for the Gaussian."""
+        assert self.label is not None
+        layers = [view.first_layer(noise and noise.of(name), label_only=True) for name, view in self._each()]
+        hidden = [self._hidden(place, layers, noise, LABEL)[0] for place in range(len(self.parts))]
+        return _joined([self.label(units) for units in hidden])
+
     def _part(self, place: int, layers: Sequence[tuple[Tensor, Tensor]], noise: Noise | None) -> Evidence:
+        names = (GAUSSIAN,) if self.label is None else (GAUSSIAN, LABEL)
+        hidden, *for_label = self._hidden(place, layers, noise, *names)
+        output = self.second(hidden) + self.evidence[self.parts[place]] @ self.by_evidence
+        return Evidence(output, self.label(for_label[0]) if self.label is not None else None)
+
+    def _hidden(
+        self, place: int, layers: Sequence[tuple[Tensor, Tensor]], noise: Noise | None, *networks: str
+    ) -> tuple[Tensor, ...]:
+        """The hidden units of some of the networks, those of all views side by side."""
         both = [
             view.before_tanh(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)
         ]
         rows = self.rows.own.part(self.parts[place])
-        width = both[0].shape[1] * len(both) // (1 if self.label is None else 2)
-
-        def kept(name: str, left_out: float) -> Tensor | None:
-            return noise.kept(name, left_out, rows, width, both[0]) if noise and left_out else None
-
-        masks = [kept("hidden", self.dropout)]
-        if self.label is not None:
-            masks.append(kept("label hidden", self.label_dropout))
-        hidden, *for_label = _Hidden.apply(masks, *both)
-        output = self.second(hidden) + self.evidence[self.parts[place]] @ self.by_evidence
-        return Evidence(output, self.label(for_label[0]) if self.label is not None else None)
+        width = both[0].shape[1] * len(both) // len(networks)
+        shares = [self.dropout if network == GAUSSIAN else self.label_dropout for network in networks]
+        masks = [
+            noise.kept(network, share, rows, width, both[0]) if noise and share else None
+            for network, share in zip(networks, shares, strict=True)
+        ]
+        found: tuple[Tensor, ...] = _Hidden.apply(masks, shares, *both)
+        return found
 
     def _each(self) -> list[tuple[str, View]]:
         return [(name, view) for name, view in self.views.items() if isinstance(view, View)]
@@ -209,26 +230,27 @@ class _Hidden(torch.autograd.Function):
     """tanh of each view's units, times what is kept of them: all views' of one network side by side.
 
     Of a view comes a matrix with a share of its columns for each network; the first network takes the
-    first share of all. `masks` holds for each network 0 where a unit is left out and one number elsewhere;
-    None leaves nothing out. One pass over the memory for each step, as passes are what this costs.
+    first share of all. `masks` are those of :meth:`Noise.kept`, of which nothing is left afterwards; None
+    leaves nothing out. What this costs is the way to the memory, so some rows at a time are gone through.
     """
 
     @staticmethod
-    def forward(ctx: Any, masks: Sequence[Tensor | None], *views: Tensor) -> tuple[Tensor, ...]:
-        ctx.size = views[0].shape[1] // len(masks)
-        found, slopes = [], []
-        for network, mask in enumerate(masks):
-            units = views[0].new_empty(len(views[0]), ctx.size * len(views))
-            for at, view in zip(units.split(ctx.size, dim=1), views, strict=True):
-                torch.tanh(view.split(ctx.size, dim=1)[network], out=at)
-            # the slope of m tanh is m (1 - tanh^2) = m - (m tanh)^2 / m, for one m > 0 and for m = 0
-            if mask is None:
-                slopes.append(1 - units.square())
-            else:
-                units *= mask
-                scale = float(mask.max())
-                slopes.append(mask.addcmul_(units, units, value=-1 / scale if scale else 0.0))
-            found.append(units)
+    def forward(
+        ctx: Any, masks: Sequence[Tensor | None], left_out: Sequence[float], *views: Tensor
+    ) -> tuple[Tensor, ...]:
+        ctx.size = size = views[0].shape[1] // len(masks)
+        found = [views[0].new_empty(len(views[0]), size * len(views)) for _ in masks]
+        slopes = [torch.ones_like(units) if m is None else m for m, units in zip(masks, found, strict=True)]
+        for start in range(0, len(views[0]), AT_ONCE):
+            rows = slice(start, start + AT_ONCE)
+            for network, (mask, share) in enumerate(zip(masks, left_out, strict=True)):
+                units, slope = found[network][rows], slopes[network][rows]
+                for at, view in zip(units.split(size, dim=1), views, strict=True):
+                    torch.tanh(view[rows, network * size : (network + 1) * size], out=at)
+                # the slope of m tanh is m (1 - tanh^2) = m - (m tanh)^2 / m, for one m > 0 and for m = 0
+                if mask is not None:
+                    units *= slope
+                slope.addcmul_(units, units, value=-1.0 if mask is None else -1 / kept_scale(share))
         ctx.save_for_backward(*slopes)
         return tuple(found)
 
@@ -243,7 +265,7 @@ class _Hidden(torch.autograd.Function):
             shares = gradient.split(ctx.size, dim=1), slope.split(ctx.size, dim=1)
             for view, share, by in zip(views, *shares, strict=True):
                 torch.mul(share, by, out=view.split(ctx.size, dim=1)[network])
-        return None, *views
+        return None, None, *views
 
 
 def _deviations(logits: Tensor, rows: Partition) -> Tensor:

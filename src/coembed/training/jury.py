@@ -61,8 +61,7 @@ def call_jury(views: NodeViews, labels: np.ndarray, n_classes: int, settings: Se
         _train(learner, torch.as_tensor(train), classes, settings, noise)
         everyone.load_state_dict(learner.state_dict())
         with torch.no_grad():
-            found = everyone().label_logits
-        assert found is not None
+            found = everyone.label_logits()
         held_out[held] = found[labelled[held]]
         logits.append(found)
     temperature = best_temperature(held_out, F.one_hot(classes, n_classes))
@@ -126,8 +125,7 @@ def _train(learner: ViewsInference, rows: Tensor, classes: Tensor, settings: Set
     )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
     for step in range(settings.epochs):
-        logits = learner(noise.at(step)).label_logits
-        assert logits is not None
+        logits = learner.label_logits(noise.at(step))
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
         loss = settings.alpha * F.cross_entropy(logits[rows], classes[rows])
         optimizer.zero_grad()
