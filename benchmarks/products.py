@@ -4,11 +4,12 @@
 
 A bare product is every product of a sparse matrix with a dense one, and every set of inner products at
 stored entries, that an epoch of preset `paper` with sampled zeros calls for, at the widths it calls for
-them: recorded during an epoch, then run again alone, on dense matrices made before. Epochs and bare products
-take turns in one process, so that what else the machine does falls on both; the ratio is that of the medians
-of processor time. Networks are files that coembed reads; by default BlogCatalog, Flickr and Pubmed in the
-folder that COEMBED_DATA names, then a made-up one of `--nodes` (0: none) with 5 links and 20 attributes a
-node.
+them: recorded during an epoch, then run again alone, on dense matrices made before. Once as torch has them,
+CSR matrix times dense matrix, which is what an epoch cannot avoid without better products; once by the
+products of coembed.kernels. Epochs and bare products take turns in one process, so that what else the machine
+does falls on all; ratios are of medians of processor time. Networks are files that coembed reads; by default
+BlogCatalog, Flickr and Pubmed in the folder that COEMBED_DATA names, then a made-up one of `--nodes` (0:
+none) with 5 links and 20 attributes a node.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import scipy.sparse as sp
 import torch
 
-from coembed.kernels import Noise, sparse
+from coembed.kernels import Noise
+from coembed.kernels.sparse import Factor, csr_tensor, scattered
 from coembed.model import RelationTerm, scan
+from coembed.model.parts import keep_freed
 from coembed.network import Network, read, synthesize
 from coembed.settings import preset_settings
 
@@ -63,19 +67,22 @@ def measure(network: Network, repeats: int) -> dict[str, Any]:
         loss.total.backward()
         optimizer.step()
 
+    keep_freed(network.n_nodes)  # as a fit does
     products = recorded(lambda: epoch(0))
     for term in model.relations:
         assert isinstance(term, RelationTerm)
         products += inner_products(term, model.code_size)
-    times: dict[str, list[float]] = {"epoch": [], "products": []}
+    times: dict[str, list[float]] = {"epoch": [], "csr": [], "own": []}
     for step in range(1, repeats + 1):
         times["epoch"].append(seconds(lambda step=step: epoch(step)))  # type: ignore[misc]
-        times["products"].append(seconds(lambda: [product() for product in products]))
+        times["csr"].append(seconds(lambda: [product.csr() for product in products]))
+        times["own"].append(seconds(lambda: [product.own() for product in products]))
     medians = {name: statistics.median(values) for name, values in times.items()}
-    ratio = medians["epoch"] / medians["products"]
+    ratios = {name: medians["epoch"] / medians[name] for name in ("csr", "own")}
     print(
-        f"{network.name}: epoch {medians['epoch']:.3f} s, {len(products)} products "
-        f"{medians['products']:.3f} s, ratio {ratio:.2f}",
+        f"{network.name}: epoch {medians['epoch']:.3f} s; {len(products)} products of torch "
+        f"{medians['csr']:.3f} s, ratio {ratios['csr']:.2f}; the same of coembed {medians['own']:.3f} s, "
+        f"ratio {ratios['own']:.2f}",
         flush=True,
     )
     return {
@@ -84,44 +91,74 @@ def measure(network: Network, repeats: int) -> dict[str, Any]:
         "links": network.n_links,
         "entries": network.attributes.nnz,
         "products": len(products),
-        "epoch_seconds": times["epoch"],
-        "products_seconds": times["products"],
-        "ratio": ratio,
+        "seconds": times,
+        "ratios": ratios,
     }
 
 
-def recorded(run: Callable[[], None]) -> list[Callable[[], Any]]:
+class Product(NamedTuple):
+    """A product as torch has it for CSR matrices, and as the kernels do it."""
+
+    csr: Callable[[], Any]
+    own: Callable[[], Any]
+
+
+def recorded(run: Callable[[], None]) -> list[Product]:
     """The products of matrices that happen meanwhile, to be run again."""
-    calls: list[tuple[torch.Tensor, int]] = []
-    multiply = sparse._times
+    calls: list[tuple[Factor, bool, int]] = []
+    times, transposed_times = Factor.times, Factor.transposed_times
 
-    def noted(block: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
-        calls.append((block, dense.shape[1]))
-        return multiply(block, dense)
+    def noted(factor: Factor, dense: torch.Tensor) -> torch.Tensor:
+        calls.append((factor, False, dense.shape[1]))
+        return times(factor, dense)
 
-    sparse._times = noted
+    def noted_transposed(factor: Factor, dense: torch.Tensor) -> torch.Tensor:
+        calls.append((factor, True, dense.shape[1]))
+        return transposed_times(factor, dense)
+
+    Factor.times, Factor.transposed_times = noted, noted_transposed  # type: ignore[method-assign]
     try:
         run()
     finally:
-        sparse._times = multiply
-    return [product_of(block, width) for block, width in calls]
+        Factor.times, Factor.transposed_times = times, transposed_times  # type: ignore[method-assign]
+    return [product_of(*call) for call in calls]
 
 
-def product_of(block: torch.Tensor, width: int) -> Callable[[], Any]:
-    dense = torch.randn(block.shape[1], width)
-    return lambda: block @ dense
+def product_of(factor: Factor, transposed: bool, width: int) -> Product:
+    matrix = turned(factor.stored) if transposed != factor.turned else factor.stored
+    dense = torch.randn(matrix.shape[1], width)
+    own = factor.transposed_times if transposed else factor.times
+    return Product(lambda: matrix @ dense, lambda: own(dense))
 
 
-def inner_products(term: RelationTerm, width: int) -> list[Callable[[], Any]]:
+def turned(matrix: torch.Tensor) -> torch.Tensor:
+    """The transpose in CSR form."""
+    parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
+    scipy = sp.csr_array(tuple(part.numpy() for part in parts), shape=matrix.shape)
+    return csr_tensor(scipy.T.tocsr(), "cpu", torch.float32)
+
+
+def inner_products(term: RelationTerm, width: int) -> list[Product]:
     """Those at the stored entries of a relation, and the two products of their gradient."""
-    products: list[Callable[[], Any]] = []
+    products: list[Product] = []
     for pairs in term.pairs:
         left, right = (torch.randn(size, width) for size in pairs.pattern.shape)
 
         def sampled(pattern: Any = pairs.pattern, left: Any = left, right: Any = right) -> Any:
             return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0.0)
 
-        products += [sampled, product_of(pairs.pattern, width), product_of(pairs.transposed, width)]
+        def to_left(pattern: Any = pairs.pattern, right: Any = right) -> Any:
+            return pattern @ right
+
+        def to_right(pattern: Any = pairs.pattern, left: Any = left) -> Any:
+            return scattered(pattern, left)
+
+        transposed = turned(pairs.pattern)
+        products += [
+            Product(sampled, sampled),
+            Product(to_left, to_left),
+            Product(lambda t=transposed, left=left: t @ left, to_right),  # type: ignore[misc]
+        ]
     return products
 
 

@@ -112,8 +112,8 @@ class TrainingProgress:
     def __init__(self, what: str = "training", quiet: bool = False) -> None:
         self.what, self.quiet = what, quiet
         self.console = to_stderr()
-        self.ended: list[float] = []
-        self.began = time.monotonic()
+        self.ended: list[tuple[float, float]] = []
+        self.began = _now()
         self.live = not quiet and self.console.is_terminal
         self.bar = _Bar(
             SpinnerColumn(),
@@ -139,7 +139,7 @@ class TrainingProgress:
     def step(self, doing: str) -> None:
         """Something before or after the epochs that takes a while."""
         if not self.ended:
-            self.began = time.monotonic()
+            self.began = _now()
         if self.live:
             self.bar.figures = doing
             self.bar.refresh()
@@ -147,7 +147,7 @@ class TrainingProgress:
             self.console.print(Text(f"{self.what}: {doing}"), soft_wrap=True)
 
     def __call__(self, epoch: int, epochs: int, figures: dict[str, float]) -> None:
-        self.ended.append(time.monotonic())
+        self.ended.append(_now())
         seed = figures.get("seed")
         what = self.what if seed is None else f"{self.what}, seed {seed:g}"
         if self.live:
@@ -159,13 +159,21 @@ class TrainingProgress:
             self.console.print(Text(f"{what} {epoch}/{epochs}  {figures_text(figures)}"), soft_wrap=True)
 
     @property
-    def seconds_per_epoch(self) -> float | None:
-        """A mean, validation included; without what comes before the end of the first, if there are more."""
+    def seconds_per_epoch(self) -> tuple[float, float] | None:
+        """On the clock and of the processor: means, validation included.
+
+        Without what comes before the end of the first epoch, if there are more.
+        """
         if not self.ended:
             return None
-        if len(self.ended) == 1:
-            return self.ended[0] - self.began
-        return (self.ended[-1] - self.ended[0]) / (len(self.ended) - 1)
+        first, *others = [self.began, *self.ended] if len(self.ended) == 1 else self.ended
+        last = others[-1]
+        return (last[0] - first[0]) / len(others), (last[1] - first[1]) / len(others)
+
+
+def _now() -> tuple[float, float]:
+    """On the clock, and what this process has had of the processor."""
+    return time.monotonic(), time.process_time()
 
 
 def peak_memory_mb() -> float:

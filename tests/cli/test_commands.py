@@ -53,6 +53,7 @@ def test_train_saves_the_model_it_reports(run, network_file, tmp_path):
     assert report.json["epochs"] == 3
     assert report.json["figures"]["loss"] > 0
     assert report.json["seconds_per_epoch"] > 0
+    assert report.json["processor_seconds_per_epoch"] > 0
     assert report.json["peak_rss_mb"] > 50
     fitted = load(tmp_path / "m")
     assert (fitted.dim, fitted.settings["epochs"], fitted.network.name) == (5, 3, "wordnet")

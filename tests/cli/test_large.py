@@ -62,7 +62,7 @@ def test_predict_of_some_nodes(run, model):
 
 
 def test_an_approximate_answer_says_so(run, model, tmp_path, monkeypatch):
-    pytest.importorskip("usearch")
+    pytest.importorskip("faiss")
     from coembed.result import index, load, save
 
     monkeypatch.setattr(index, "EXACT_ITEMS", 500)

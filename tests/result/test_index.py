@@ -13,7 +13,7 @@ from coembed.result import Fitted, index, load, save, storage, tensors
 from coembed.result.index import build_index, index_of, item_codes, nearest_exactly
 from coembed.result.scores import unit_rows
 
-needs_usearch = pytest.mark.skipif(not index.find_spec("usearch"), reason="extra `large` is not installed")
+needs_faiss = pytest.mark.skipif(not index.find_spec("faiss"), reason="extra `large` is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_without_an_index_many_items_are_compared_too(clustered, few, monkeypatc
     assert_alike(found, answers(clustered))
 
 
-@needs_usearch
+@needs_faiss
 def test_the_index_answers_as_comparing_with_all_does(clustered, few, tmp_path, monkeypatch):
     steps = []
     folder = save(clustered, tmp_path / "model", progress=steps.append)
@@ -110,7 +110,7 @@ def test_the_index_answers_as_comparing_with_all_does(clustered, few, tmp_path, 
     assert_alike(found, answers(clustered))
 
 
-@needs_usearch
+@needs_faiss
 def test_the_recall_is_measured_not_assumed(clustered, few, tmp_path, monkeypatch):
     """An index that proposes random items is found out."""
 
@@ -121,12 +121,12 @@ def test_the_recall_is_measured_not_assumed(clustered, few, tmp_path, monkeypatc
     assert build_index(clustered, tmp_path, "arrays-00000000.safetensors")["node"].recall < 0.2
 
 
-@needs_usearch
+@needs_faiss
 def test_a_new_model_takes_its_own_index(clustered, few, tmp_path):
     folder = save(clustered, tmp_path / "model")
     turned = replace(clustered, node_mean=-clustered.node_mean)
     save(turned, folder)
-    assert len(list(folder.glob("index-node-*.usearch"))) == 1
+    assert len(list(folder.glob("index-node-*.faiss"))) == 1
     assert index_of(load(folder), "node") is not None
     assert_alike(answers(load(folder)), answers(turned))
     save(clustered, folder, index=False)
@@ -134,11 +134,11 @@ def test_a_new_model_takes_its_own_index(clustered, few, tmp_path):
     assert index_of(load(folder), "node") is None
 
 
-@needs_usearch
+@needs_faiss
 @pytest.mark.parametrize("damage", ["record", "cut", "no record", "other size"])
 def test_a_broken_index_is_as_good_as_none(clustered, few, tmp_path, damage):
     folder = save(clustered, tmp_path / "model")
-    file, record = next(folder.glob("index-node-*.usearch")), next(folder.glob("index-node-*.json"))
+    file, record = next(folder.glob("index-node-*.faiss")), next(folder.glob("index-node-*.json"))
     if damage == "record":
         record.write_text("{")
     elif damage == "no record":

@@ -124,7 +124,8 @@ def train(
         each = progress.seconds_per_epoch
         times = {
             "seconds": round(seconds, 3),
-            "seconds_per_epoch": None if each is None else round(each, 4),
+            "seconds_per_epoch": None if each is None else round(each[0], 4),
+            "processor_seconds_per_epoch": None if each is None else round(each[1], 4),
             "seconds_to_save": round(time.perf_counter() - start - seconds, 3),
             "peak_rss_mb": round(peak_memory_mb()),
         }

@@ -1,9 +1,10 @@
 """An index of directions: the items nearest to one, among a million, in a millisecond.
 
-Up to ``EXACT_ITEMS`` items every question compares with all of them. Beyond, an approximate index (HNSW, by
-usearch of the extra ``coembed[large]``) proposes candidates, which are then compared exactly: an answer can
-miss an item, but its scores and their order are right. How many of the true nearest are found is measured
-when the index is built, and kept beside it. Without usearch all items are compared, block by block.
+Up to ``EXACT_ITEMS`` items every question compares with all of them. Beyond, an approximate index (an
+inverted file, by faiss of the extra ``coembed[large]``: items lie in lists around centres, and a question
+looks into those nearest to it) proposes candidates, which are then compared exactly: an answer can miss an
+item, but its scores and their order are right. How many of the true nearest are found is measured when the
+index is built, and kept beside it. Without faiss all items are compared, block by block.
 """
 
 from __future__ import annotations
@@ -34,10 +35,12 @@ MEASURED = 200
 """Questions from which the recall is estimated."""
 
 _BLOCK = 65_536
-_FORMAT, _VERSION = "coembed index", 1
-_FILE = re.compile(r"\.?index-(node|attribute)-[0-9a-f]{8}\.(usearch|json|tmp)")
-# usual for HNSW; 2 bytes a coordinate are enough to find candidates, which are compared exactly
-_CONNECTIVITY, _EFFORT_TO_ADD, _EFFORT_TO_FIND, _DTYPE = 16, 96, 96, "f16"
+_FORMAT, _VERSION = "coembed index", 2
+# usearch was the library of version 1
+_FILE = re.compile(r"\.?index-(node|attribute)-[0-9a-f]{8}\.(faiss|usearch|json|tmp)")
+# 2 sqrt(N) lists of which 128 are looked into: of a million nodes every 16th is compared, in 7 ms. One byte a
+# coordinate is enough to find candidates, which are compared exactly.
+_LISTS, _PROBES, _LEARNT_FROM = 2, 128, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +60,8 @@ class ItemIndex:
 
     def candidates(self, direction: np.ndarray, count: int) -> np.ndarray:
         """Positions of about the `count` items nearest to a direction."""
-        found = np.asarray(self.searcher.search(direction, count, threads=1).keys, dtype=np.int64)
-        return found[(found >= 0) & (found < len(self.searcher))]
+        found: np.ndarray = self.searcher.search(np.asarray(direction, np.float32)[None], count)[1][0]
+        return found[found >= 0]
 
     def note(self) -> str:
         """What to tell with an answer."""
@@ -111,7 +114,7 @@ def build_index(
     fitted: Fitted, folder: Path, key: str, progress: Callable[[str], None] | None = None
 ) -> dict[str, ItemIndex]:
     """Build the indexes that a result needs and keep them in its folder; `key` ties them to its arrays."""
-    if find_spec("usearch") is None:
+    if find_spec("faiss") is None:
         return {}
     kinds: tuple[ItemKind, ...] = ("node", "attribute")
     needed = [kind for kind in kinds if item_count(fitted, kind) > EXACT_ITEMS]
@@ -151,35 +154,36 @@ def is_index_file(name: str) -> bool:
 
 
 def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
-    from usearch.index import Index
+    import faiss
 
     start = time.perf_counter()
-    dim = fitted.code_dim
-    searcher = Index(
-        ndim=dim,
-        metric="cos",
-        dtype=_DTYPE,
-        connectivity=_CONNECTIVITY,
-        expansion_add=_EFFORT_TO_ADD,
-        expansion_search=_EFFORT_TO_FIND,
+    dim, count = fitted.code_dim, item_count(fitted, kind)
+    n_lists = min(round(_LISTS * count**0.5), count)
+    searcher = faiss.IndexIVFScalarQuantizer(
+        faiss.IndexFlatIP(dim), dim, n_lists, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
     )
-    for rows, units in _blocks(fitted, kind):
-        searcher.add(rows, units, threads=_threads())
-        say(f"indexing {kind}s: {len(searcher):,} of {item_count(fitted, kind):,}")
+    searcher.cp.niter, searcher.cp.min_points_per_centroid, searcher.cp.seed = 8, 1, 0
+    say(f"indexing {kind}s: {n_lists:,} centres")
+    some = np.random.default_rng(0).choice(count, min(count, _LEARNT_FROM * n_lists), replace=False)
+    searcher.train(unit_rows(item_codes(fitted, kind, np.sort(some)).mean).astype(np.float32))
+    searcher.nprobe = _PROBES
+    for _, units in _blocks(fitted, kind):
+        searcher.add(units)
+        say(f"indexing {kind}s: {searcher.ntotal:,} of {count:,}")
     recall, asked = _recall(fitted, kind, searcher)
     path = _path(folder, kind, key)
     sibling = path.with_name(f".{path.stem}.tmp")
     record = {
         "format": _FORMAT,
         "version": _VERSION,
-        "items": item_count(fitted, kind),
+        "items": count,
         "dim": dim,
         "recall_at_10": recall,
         "asked": asked,
         "seconds": round(time.perf_counter() - start, 1),
     }
     try:
-        searcher.save(str(sibling))
+        faiss.write_index(searcher, str(sibling))
         record["bytes"] = sibling.stat().st_size
         os.replace(sibling, path)
         sibling.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -192,9 +196,9 @@ def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable
 def _open(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex | None:
     """Map a kept index into memory; None if there is none that fits, and all items are compared then."""
     path = _path(folder, kind, key)
-    if find_spec("usearch") is None or not path.is_file():
+    if find_spec("faiss") is None or not path.is_file():
         return None
-    from usearch.index import Index
+    import faiss
 
     try:
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -205,10 +209,11 @@ def _open(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex |
             fitted.code_dim,
             path.stat().st_size,
         )
-        searcher = Index.restore(str(path), view=True) if fits else None
-        if searcher is None or len(searcher) != record["items"] or searcher.ndim != record["dim"]:
+        if not fits:
             return None
-        searcher.expansion_search = _EFFORT_TO_FIND  # type: ignore[misc]
+        searcher = faiss.read_index(str(path), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
+        if (searcher.ntotal, searcher.d) != (record["items"], record["dim"]):
+            return None
         return ItemIndex(kind, float(record["recall_at_10"]), int(record["asked"]), searcher)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return None  # broken: as good as none
@@ -243,13 +248,9 @@ def _blocks(fitted: Fitted, kind: ItemKind) -> Iterator[tuple[np.ndarray, np.nda
 
 
 def _proposals(count: int) -> int:
-    """Candidates to compare: more than asked for, since two bytes a coordinate blur the order."""
+    """Candidates to compare: more than asked for, since one byte a coordinate blurs the order."""
     return 4 * count + 40
 
 
 def _path(folder: Path, kind: ItemKind, key: str) -> Path:
-    return folder / f"index-{kind}-{key.removeprefix('arrays-')[:8]}.usearch"
-
-
-def _threads() -> int:
-    return int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+    return folder / f"index-{kind}-{key.removeprefix('arrays-')[:8]}.faiss"
