@@ -1,6 +1,7 @@
 """What every ingredient of preset `best` is worth: it alone is taken away, all else stays.
 
-    python benchmarks/ablation.py --data DIR --out DIR [--network NAME ...] [--task TASK ...] [--seeds 3]
+    python benchmarks/ablation.py --data DIR --out DIR [--network NAME ...] [--task TASK ...]
+                                  [--seeds 3] [--without NAME ...]
 
 One JSON for each ingredient, network and task, written when it is done; those that exist are not run again.
 Ends with a table of differences to the whole.
@@ -42,13 +43,15 @@ WITHOUT: dict[str, list[str]] = {
 }
 
 
-def run(data: Path, out: Path, networks: list[str], tasks: list[Task], seeds: int) -> None:
+def run(
+    data: Path, out: Path, networks: list[str], tasks: list[Task], seeds: int, ingredients: list[str]
+) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name in networks:
         network = read(data / f"{name}.npz")
         for task in tasks:
-            for ingredient, changes in WITHOUT.items():
-                place = cell(out, ingredient, name, task)
+            for ingredient in ingredients:
+                changes, place = WITHOUT[ingredient], cell(out, ingredient, name, task)
                 if place.exists():
                     continue
                 report = evaluate(network, task, preset="best", seeds=seeds, changes=changes)
@@ -89,8 +92,9 @@ if __name__ == "__main__":
     parser.add_argument("--network", action="append")
     parser.add_argument("--task", action="append", choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--without", action="append", choices=WITHOUT, help="only these (default all)")
     options = parser.parse_args()
     chosen = options.network or list(NETWORKS)
     tasks = options.task or list(TASKS)
-    run(options.data, options.out, chosen, tasks, options.seeds)
+    run(options.data, options.out, chosen, tasks, options.seeds, options.without or list(WITHOUT))
     print(table(options.out, chosen, tasks))
