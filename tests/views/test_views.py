@@ -117,7 +117,8 @@ def test_what_a_network_has_nothing_of_is_no_view(network, missing):
     assert attribute_views(attributes.T.tocsr(), views).evidence.shape == (attributes.shape[1], 1)
 
 
-def test_an_index_finds_nearly_all_of_the_nearest(monkeypatch):
+@pytest.mark.parametrize("compared", [4000, 100, 0], ids=["rare", "some lonely", "all lonely"])
+def test_candidates_hold_nearly_all_of_the_nearest(monkeypatch, compared):
     pytest.importorskip("faiss")
     rng = np.random.default_rng(0)
     topics = rng.random((8, 60)) < 0.3
@@ -128,6 +129,8 @@ def test_an_index_finds_nearly_all_of_the_nearest(monkeypatch):
     own = basis.own(rows)
     exact = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
     monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
+    monkeypatch.setattr(neighbours, "COMPARED", compared)
+    monkeypatch.setattr(neighbours, "SEARCHED", 256)
     found = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
     assert found.cosines.mean() > 0.98 * exact.cosines.mean()
     assert not (found.rows == np.arange(900)[:, None]).any()

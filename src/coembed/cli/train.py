@@ -47,6 +47,15 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")
     ] = False,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait",
+            metavar="MINUTES",
+            min=0.1,
+            help="Under torchrun: how long another process may be silent.",
+        ),
+    ] = 30.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -89,7 +98,8 @@ def train(
         checkpoint = job_checkpoint(output)
     checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, resume or job.restarts > 0)
     start = time.perf_counter()
-    with joined(job, settings.device, checkpoint), TrainingProgress(f"training on {name}", quiet) as progress:
+    together = joined(job, settings.device, checkpoint, wait)
+    with together, TrainingProgress(f"training on {name}", quiet) as progress:
         if data is not None:
             fitted = fit(
                 data,

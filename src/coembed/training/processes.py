@@ -19,21 +19,19 @@ from coembed.errors import InputError
 from coembed.job import Job
 from coembed.training.checkpoint import RECORD
 
-LONGEST_WAIT = timedelta(minutes=30)
-"""How long a process waits for the others before it gives the job up: one that died is noticed at once, one
-that hangs, or a machine that is gone, after this."""
-
 
 class Lost(InputError):
     """Another process of the job ended or cannot be reached."""
 
 
 @contextmanager
-def joined(job: Job, device: str = "auto", kept: Path | None = None) -> Iterator[None]:
+def joined(job: Job, device: str = "auto", kept: Path | None = None, minutes: float = 30.0) -> Iterator[None]:
     """Join the processes of a job for as long as the block lasts.
 
     Over NCCL if the model lives on GPUs, one for each process of a machine, else over gloo. A job of one is
-    left alone. If another process is lost, what is said names the checkpoint, which is `kept`.
+    left alone. If another process is lost, what is said names the checkpoint, which is `kept`. One that died
+    is noticed at once, one that hangs, or a machine that is gone, after so many minutes of silence: more than
+    the longest step takes.
     """
     if job.processes == 1:
         yield
@@ -43,7 +41,7 @@ def joined(job: Job, device: str = "auto", kept: Path | None = None) -> Iterator
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
     before = signal.signal(signal.SIGTERM, _told_to_end)
     try:
-        dist.init_process_group("nccl" if on_gpu else "gloo", timeout=LONGEST_WAIT)
+        dist.init_process_group("nccl" if on_gpu else "gloo", timeout=timedelta(minutes=minutes))
         yield
         dist.destroy_process_group()
     except _Told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -12,18 +12,22 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 
 EXACT_ROWS = 20_000
-"""Rows up to which all are compared with all; beyond, faiss is asked, if it is installed."""
+"""Rows up to which all are compared with all; beyond, candidates are, if faiss is installed."""
 MOST_ROWS = 200_000
 """Rows beyond which comparing all with all takes hours: then faiss must be there."""
 MOST_FELLOWS = 20
 """Fellows that are kept beyond that number of rows."""
+COMPARED = 4000
+"""Pairs of rows that share a rare column, for each row on average: as many columns count as rare."""
+PROPOSED = 40
+"""Fellows that are proposed, and compared exactly, beyond those that are kept."""
 # an inverted file of 2 sqrt(N) lists of which 12 are looked at: about 6 sqrt(N) comparisons a row
 LISTS, PROBES = 2, 12
 
 # similarities held at a time: bounds the memory whatever the number of rows
 CELLS = 16_000_000
-SEARCHED = 4096
-TOLD = 25
+SEARCHED = 2048
+TOLD = 50
 # above this share of stored values a dense product is faster than a sparse one
 DENSE = 0.02
 
@@ -51,10 +55,12 @@ class Neighbours(NamedTuple):
 def nearest_fellows(
     rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Callable[[str], None] | None = None
 ) -> Neighbours:
-    """The `k` nearest fellows of each row: exactly, or, of very many rows, nearly, by their coordinates.
+    """The `k` nearest fellows of each row: exactly, or, of very many rows, nearly.
 
-    An inverted file (faiss) proposes them: rows are gathered around centres, and a row is compared with those
-    around the centres nearest to it. Cosines of the proposed are then taken exactly.
+    Then those that share rare columns with it are proposed: rare columns weigh most, and two rows that share
+    one are few. To a row that has no such fellows an inverted file (faiss) proposes some by the coordinates:
+    rows are gathered around centres, and a row is compared with those around the centres nearest to it.
+    Cosines of the proposed are taken exactly.
     """
     count = rows.shape[0]
     if count <= EXACT_ROWS:
@@ -66,19 +72,57 @@ def nearest_fellows(
             f"finding the nodes alike among {count:,} needs faiss; install coembed[large], "
             "or train with --preset paper"
         )
-    k, spare = (min(k, MOST_FELLOWS), 0) if count > MOST_ROWS else (k, k)
+    k = min(k, MOST_FELLOWS) if count > MOST_ROWS else k
     found = Neighbours(np.zeros((count, k), np.int32), np.zeros((count, k), np.float32))
     if not rows.nnz:
         return found
-    for block, (start, proposed) in enumerate(_proposed(coordinates, k + spare + 1)):
+    rare = rare_columns(rows)
+    columns = rare.T.tocsr()
+    lists: _Lists | None = None
+    for block, start in enumerate(range(0, count, SEARCHED)):
         if steps is not None and block % TOLD == 0:
             steps(f"nodes alike: {start:,} of {count:,}")
-        here = start + np.arange(len(proposed))
+        here = np.arange(start, min(start + SEARCHED, count))
+        proposed = _largest(rare[here] @ columns, k + PROPOSED + 1)
+        lonely = np.flatnonzero((proposed >= 0).sum(axis=1) <= k)
+        if len(lonely):
+            lists = lists or _Lists(coordinates)
+            proposed[lonely] = lists.nearest(here[lonely], proposed.shape[1])
         cosines = row_products(rows[here], rows[proposed.ravel()], proposed.shape[1]).reshape(proposed.shape)
         cosines[(proposed == here[:, None]) | (proposed < 0)] = -1
         best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
         found.rows[here] = np.maximum(np.take_along_axis(proposed, best, axis=1), 0)
         found.cosines[here] = np.maximum(np.take_along_axis(cosines, best, axis=1), 0)
+    return found
+
+
+def rare_columns(rows: sp.csr_array) -> sp.csr_array:
+    """The rows without their common columns: at most `COMPARED` pairs a row share one of the others.
+
+    Examples
+    --------
+    >>> rows = sp.csr_array(np.array([[1.0, 2.0], [0.0, 3.0]]).repeat(4000, axis=0))
+    >>> rare_columns(rows).sum(axis=0)  # of the first column 2,000 pairs a row, of the second 8,000
+    array([4000.,    0.])
+    """
+    owners = np.bincount(rows.indices, minlength=rows.shape[1])
+    order = np.argsort(owners, kind="stable")
+    pairs = np.cumsum(owners[order].astype(np.float64) ** 2)
+    rare = np.zeros(rows.shape[1], dtype=rows.dtype)
+    rare[order[: np.searchsorted(pairs, COMPARED * rows.shape[0], side="right")]] = 1
+    kept = sp.csr_array((rows.data * rare[rows.indices], rows.indices.copy(), rows.indptr.copy()), rows.shape)
+    kept.eliminate_zeros()
+    return kept
+
+
+def _largest(products: sp.csr_array, count: int) -> np.ndarray:
+    """Columns of the `count` largest entries of each row, -1 where there are no more."""
+    found = np.full((products.shape[0], count), -1, dtype=np.int32)
+    for row, (start, stop) in enumerate(zip(products.indptr[:-1], products.indptr[1:], strict=True)):
+        columns = products.indices[start:stop]
+        if len(columns) > count:
+            columns = columns[np.argpartition(products.data[start:stop], -count)[-count:]]
+        found[row, : len(columns)] = columns
     return found
 
 
@@ -94,22 +138,26 @@ def row_products(left: sp.csr_array, right: sp.csr_array, times: int = 1) -> np.
     return np.asarray(repeated.multiply(right).sum(axis=1)).ravel()
 
 
-def _proposed(coordinates: np.ndarray, count: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Positions of about the nearest rows, block by block, with the first row of each block."""
-    import faiss
+class _Lists:
+    """An inverted file of coordinates."""
 
-    units = coordinates / np.maximum(np.linalg.norm(coordinates, axis=1, keepdims=True), 1e-9)
-    units = np.ascontiguousarray(units, dtype=np.float32)
-    n_lists = round(LISTS * np.sqrt(len(units)))
-    index = faiss.IndexIVFFlat(
-        faiss.IndexFlatIP(units.shape[1]), units.shape[1], n_lists, faiss.METRIC_INNER_PRODUCT
-    )
-    index.cp.niter, index.cp.max_points_per_centroid, index.cp.seed = 8, 64, 0
-    index.train(units)
-    index.add(units)
-    index.nprobe = PROBES
-    for start in range(0, len(units), SEARCHED):
-        yield start, index.search(units[start : start + SEARCHED], count)[1]
+    def __init__(self, coordinates: np.ndarray) -> None:
+        import faiss
+
+        units = coordinates / np.maximum(np.linalg.norm(coordinates, axis=1, keepdims=True), 1e-9)
+        self.units = np.ascontiguousarray(units, dtype=np.float32)
+        size, n_lists = units.shape[1], round(LISTS * np.sqrt(len(units)))
+        self.index = faiss.IndexIVFFlat(faiss.IndexFlatIP(size), size, n_lists, faiss.METRIC_INNER_PRODUCT)
+        clustering = self.index.cp
+        clustering.niter, clustering.max_points_per_centroid, clustering.seed = 8, 64, 0
+        self.index.train(self.units)
+        self.index.add(self.units)
+        self.index.nprobe = PROBES
+
+    def nearest(self, rows: np.ndarray, count: int) -> np.ndarray:
+        """About the nearest rows of some, themselves included."""
+        found: np.ndarray = self.index.search(self.units[rows], count)[1]
+        return found
 
 
 def nearest_rows(

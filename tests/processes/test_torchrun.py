@@ -111,6 +111,29 @@ def test_a_killed_process_ends_the_job_and_the_checkpoint_is_whole(network, tmp_
     assert not kept.exists()
 
 
+def test_a_silent_process_is_given_up_after_a_while(network, tmp_path):
+    kept = tmp_path / "kept"
+    words = [
+        "--epochs",
+        "100000",
+        "--preset",
+        "paper",
+        "--checkpoint",
+        kept,
+        "--every",
+        "0.02",
+        "--wait",
+        "0.5",
+    ]
+    job = start(command(network, tmp_path / "model", *words, processes=2))
+    wait_for((kept / "checkpoint.json").exists, job)
+    os.kill(workers(job)[1], signal.SIGSTOP)
+    # half a minute, and another until torchrun kills what does not end
+    _, err = job.communicate(timeout=180)
+    assert job.returncode != 0
+    assert f"the checkpoint {kept} is whole" in err
+
+
 def test_torchrun_goes_on_from_the_checkpoint_by_itself(network, tmp_path):
     settings = ["--epochs", "300", "--preset", "paper"]
     words = command(network, tmp_path / "model", *settings, "--every", "0.02", processes=2, restarts=1)
