@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,9 @@ from coembed.baselines.features import idf_rows, unit_rows
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
 from coembed.tasks.problem import Problem
+
+FEWEST_KEPT = 5
+"""Fewer labels do not tell which of two to trust."""
 
 
 @contextmanager
@@ -91,16 +95,42 @@ def _with_values(pattern: Tensor, values: Tensor) -> Tensor:
     )
 
 
+class Part(NamedTuple):
+    """Where the steps of one model stand among those of all that a method learns: how many before, in all."""
+
+    before: int
+    total: int
+
+
 def minimise(
-    problem: Problem, optimiser: torch.optim.Optimizer, loss: Callable[[], Tensor], epochs: int
+    problem: Problem,
+    optimiser: torch.optim.Optimizer,
+    loss: Callable[[], Tensor],
+    epochs: int,
+    part: Part | None = None,
 ) -> None:
     """So many steps of the optimiser on the loss, one an epoch."""
+    before, total = part or Part(0, epochs)
     for epoch in range(1, epochs + 1):
         optimiser.zero_grad()
         value = loss()
         value.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        report(problem, epoch, epochs, float(value.detach()))
+        report(problem, before + epoch, total, float(value.detach()))
+
+
+def kept_aside(network: Network, share: float, seed: int) -> np.ndarray:
+    """Some of the labelled nodes, to choose by; none where they are too few to tell anything.
+
+    Examples
+    --------
+    >>> network = Network.build(np.zeros((50, 50)), labels=[0, 1] * 20 + [-1] * 10)
+    >>> len(kept_aside(network, 0.2, seed=0)), len(kept_aside(network, 0.1, seed=0))
+    (8, 0)
+    """
+    labelled = network.labelled
+    count = int(len(labelled) * share)
+    return np.sort(np.random.default_rng(seed).permutation(labelled)[: count if count >= FEWEST_KEPT else 0])
 
 
 def to_numpy(tensor: Tensor) -> np.ndarray:

@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy, embedding
 from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
-from coembed.baselines.learning import labelled_nodes, node_features, report, seeded, to_numpy
+from coembed.baselines.learning import kept_aside, labelled_nodes, node_features, report, seeded, to_numpy
 from coembed.baselines.options import choice, number, options
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
@@ -27,8 +27,6 @@ PULL = 0.1
 """Learning rate of the labels on the vectors."""
 TRUST, TRUST_RATE, TRUST_STEPS = 4.0, 0.1, 300
 """What either branch is multiplied by at first; and how better factors are looked for."""
-FEWEST_KEPT = 5
-"""Fewer labels do not tell which branch to trust."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def fit(problem: Problem) -> EmbeddedClasses:
     network, chosen = problem.network, options(PlanetoidOptions, problem)
     class_shares(network)  # refuses a network without labels
     rows = node_features(network, chosen.inputs)
-    kept = _kept_aside(network, chosen.kept, problem.seed)
+    kept = kept_aside(network, chosen.kept, problem.seed)
     most = without_labels_of(network, kept)
     with seeded(problem.seed):
         model = Planetoid(network.n_nodes, rows.shape[1], network.n_classes, chosen.dim)
@@ -129,13 +127,6 @@ def fit(problem: Problem) -> EmbeddedClasses:
         with torch.no_grad():
             values = model.together(*model.branches(SparseMatrix(rows), model.vectors)).softmax(dim=1)
     return EmbeddedClasses(to_numpy(values), to_numpy(model.vectors))
-
-
-def _kept_aside(network: Network, share: float, seed: int) -> np.ndarray:
-    """Some of the labelled nodes; none where they are too few to tell anything."""
-    labelled = network.labelled
-    count = int(len(labelled) * share)
-    return np.sort(np.random.default_rng(seed).permutation(labelled)[: count if count >= FEWEST_KEPT else 0])
 
 
 def _learn_trust(model: Planetoid, rows: sp.csr_array, network: Network, kept: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
@@ -17,7 +17,9 @@ from coembed.baselines.classifiers import class_shares
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
 from coembed.baselines.features import mean_of_neighbours
 from coembed.baselines.learning import (
+    Part,
     ThinnedMatrix,
+    kept_aside,
     labelled_nodes,
     minimise,
     node_features,
@@ -27,16 +29,20 @@ from coembed.baselines.learning import (
 from coembed.baselines.options import choice, number, options
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
+from coembed.tasks.metrics import accuracy
 from coembed.tasks.problem import Problem
+from coembed.training.holdout import without_labels_of
 
 ROWS = 1024
+OWN = (0.5, 0.7, 0.9)
+"""Shares to choose from."""
 
 
 @dataclass(frozen=True)
 class SeanoOptions:
     dim: int = number(64, 1, 4096)
     hidden: int = number(200, 1, 65536)
-    epochs: int = number(100, 1, 1_000_000)
+    epochs: int = number(40, 1, 1_000_000)
     walks: int = number(5, 0, 1_000_000)
     """Walks an epoch; none: no contexts from the links."""
     steps: int = number(20, 1, 10_000)
@@ -45,10 +51,12 @@ class SeanoOptions:
     negatives: int = number(5, 1, 1000)
     label_pairs: int = number(5000, 0, 1_000_000)
     """Pairs of one class, an epoch."""
-    context: float = number(0.03, 0, 1e6)
+    context: float = number(0.003, 0, 1e6)
     """Weight of the contexts of both kinds against the labels."""
-    own: float = number(0.5, 0.01, 0.99)
-    """lambda of every node at first."""
+    own: float = number(0.0, 0, 0.99)
+    """lambda of every node at first; 0: 0.5, 0.7 or 0.9, whichever does best on labels kept aside."""
+    kept: float = number(0.2, 0, 0.9)
+    """Share of the labels that are kept aside for that."""
     dropout: float = number(0.2, 0, 0.99)
     learning_rate: float = number(0.01, 1e-9, 1e3)
     weight_decay: float = number(0.0, 0, 1e3)
@@ -115,9 +123,30 @@ class Seano(nn.Module):
 
 
 def fit(problem: Problem) -> EmbeddedClasses:
-    """Labels, contexts along links and contexts among classmates, learnt together; the last state."""
+    """Labels, contexts along links and contexts among classmates, learnt together; the last state.
+
+    How much of a node is its own attributes is a matter of the network. If it is not given, models with
+    different shares learn from most labels, and those kept aside choose.
+    """
     network, chosen = problem.network, options(SeanoOptions, problem)
     class_shares(network)  # refuses a network without labels
+    kept = kept_aside(network, chosen.kept, problem.seed)
+    trials = OWN if not chosen.own and len(kept) else ()
+    epochs = (len(trials) + 1) * chosen.epochs
+    most, right = without_labels_of(network, kept), []
+    for done, own in enumerate(trials):
+        part = Part(done * chosen.epochs, epochs)
+        values, _ = _learn(problem, most, replace(chosen, own=own), part)
+        right.append(accuracy(network.labels[kept], values[kept].argmax(axis=1)))
+    if not chosen.own:
+        chosen = replace(chosen, own=trials[int(np.argmax(right))] if trials else OWN[0])
+    return EmbeddedClasses(*_learn(problem, network, chosen, Part(epochs - chosen.epochs, epochs)))
+
+
+def _learn(
+    problem: Problem, network: Network, chosen: SeanoOptions, part: Part
+) -> tuple[np.ndarray, np.ndarray]:
+    """Class probabilities and vectors from the labels of a network."""
     nodes, labels = labelled_nodes(network)
     walker, classmates = Walker(network.links), Classmates(nodes, labels)
     with seeded(problem.seed):
@@ -140,12 +169,12 @@ def fit(problem: Problem) -> EmbeddedClasses:
             # one number a node, met by few batches: it needs larger steps, and no decay towards one half
             {"params": [model.trust], "lr": 10 * chosen.learning_rate},
         ]
-        minimise(problem, torch.optim.Adam(groups, lr=chosen.learning_rate), loss, chosen.epochs)
+        minimise(problem, torch.optim.Adam(groups, lr=chosen.learning_rate), loss, chosen.epochs, part)
         model.eval()
         with torch.no_grad():
             vectors = model.vectors()
             values = model.classifier(vectors).softmax(dim=1)
-    return EmbeddedClasses(to_numpy(values), to_numpy(vectors))
+    return to_numpy(values), to_numpy(vectors)
 
 
 def _scales(step: sp.csr_array, rows: sp.csr_array) -> np.ndarray:

@@ -51,7 +51,6 @@ ROWS: dict[Task, tuple[Row, ...]] = {
         Row("gcn-tuned", "GCN, tuned", "rival", "gcn", changes=("inputs=unit", "weight_decay=5e-5")),
         Row("planetoid", "Planetoid-T", "rival", "planetoid"),
         Row("seano", "SEANO", "rival", "seano"),
-        Row("seano-tuned", "SEANO, tuned", "rival", "seano", changes=("own=0.9",)),
         Row("graphsgan", "GraphSGAN", "rival", "graphsgan"),
     ),
     "attributes": (

@@ -46,11 +46,11 @@ SPACES: dict[str, Space] = {
     },
     "seano": {
         "own": Range(0.3, 0.95),
-        "context": Range(0.003, 0.3, log=True),
+        "context": Range(0.0003, 0.03, log=True),
         "label_pairs": (1000, 5000, 20000),
         "dropout": Range(0.0, 0.6),
         "learning_rate": Range(0.003, 0.03, log=True),
-        "epochs": (50, 100, 200),
+        "epochs": (20, 40, 80),
     },
     "graphsgan": {
         "own": Range(0.3, 0.9),

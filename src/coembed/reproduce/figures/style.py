@@ -17,7 +17,6 @@ RIVALS = {
     "gcn-tuned": "#5DBB9D",
     "planetoid": "#CC79A7",
     "seano": "#E69F00",
-    "seano-tuned": "#F2C45A",
     "graphsgan": "#7A5BA6",
     "linear-views": "#6A6A6A",
     "linear-smooth": "#9A9A9A",
