@@ -47,7 +47,7 @@ def made_up(cell: Cell) -> dict:
     return {
         "state": "done",
         "metrics": metrics,
-        "seconds": {"fit": 1.0, "total": 2.0, "total_cpu": 2.0},
+        "seconds": {"fit": 1.0, "fit_cpu": 1.0, "total": 2.0, "total_cpu": 2.0},
         "details": details,
         "code": "0.0 test",
         "finished": "2026-01-01T00:00:00Z",

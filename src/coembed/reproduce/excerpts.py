@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from coembed.errors import InputError
@@ -13,8 +14,10 @@ from coembed.reproduce.beside import beside_strongest
 from coembed.reproduce.cell import Record
 from coembed.reproduce.networks import PAPER, TITLES
 from coembed.reproduce.page import Plain
+from coembed.reproduce.plan import TABLES
 from coembed.reproduce.render import markdown, number, plain_markdown
 from coembed.reproduce.results import Results
+from coembed.reproduce.rows import ROWS
 from coembed.reproduce.statistics import mean_of
 from coembed.reproduce.tables import comparison
 
@@ -111,6 +114,25 @@ def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str
     return text
 
 
+def _seconds(results: Results) -> str:
+    """Processor seconds of a fit of every rival, on the paper's networks."""
+    lines = []
+    for experiment, task in TABLES.items():
+        for row in ROWS[task]:
+            if row.group == "rival":
+                cells = [_fit_seconds(results, experiment, row.name, network) for network in PAPER]
+                if set(cells) != {"-"}:
+                    lines.append([row.title, task, *cells])
+    headings = ["", "task", *(TITLES[name] for name in PAPER)]
+    return plain_markdown(headings, lines) if lines else "Not measured yet."
+
+
+def _fit_seconds(results: Results, experiment: str, row: str, network: str) -> str:
+    cells = results.cells(experiment, row, network).values()
+    seconds = [record["seconds"]["fit_cpu"] for record in cells if "fit_cpu" in record["seconds"]]
+    return f"{fmean(seconds):.0f}" if seconds else "-"
+
+
 EXCERPTS: dict[str, Callable[[Results], str]] = {
     "best": _row("scan-best"),
     "sureness": _row("scan-best", _SURENESS),
@@ -119,6 +141,7 @@ EXCERPTS: dict[str, Callable[[Results], str]] = {
     "table1": _table("table1", ("accuracy", "macro_f1")),
     "table2": _table("table2", ("auc", "ap", "auc_matched")),
     "links": _table("links", ("auc", "ap", "auc_matched")),
+    "seconds": _seconds,
 }
 """By the name that a mark has."""
 
