@@ -1,10 +1,12 @@
 """Answers from a large result: seconds to save, to load, and to ask; and the recall of its index.
 
-    python benchmarks/answers.py [--nodes N] [--attributes N] [--dim N] [--hidden N] [--no-index] [--json]
+    python benchmarks/answers.py [--model FOLDER | --nodes N --attributes N --dim N --hidden N]
+        [--no-index] [--json]
 
-The result is made up: codes around centres that lie around fewer centres, as communities inside classes do,
-and inference networks of the right sizes, so that its file has the size of a real one. Commands run in
-processes of their own; what they print is thrown away.
+The result is that of a saved model, of which a copy is saved; or made up: codes around centres that lie
+around fewer centres, as communities inside classes do, and inference networks of the right sizes, so that its
+file has the size of a real one. Commands run in processes of their own; what they print is thrown away. All
+times are of the processor: on a busy machine, what is left of those on the clock of a quiet one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 
 from coembed.network import Network, synthesize
 from coembed.result import Fitted, load, save
+from coembed.result.answers import position
 from coembed.result.index import index_of
 
 COMMAND = "from coembed.cli import main; main()"
@@ -34,12 +37,13 @@ def main() -> None:
     arguments = parse()
     with tempfile.TemporaryDirectory(dir=arguments.place, prefix="answers-") as named:
         folder = Path(named) / "model"
-        report = {"nodes": arguments.nodes, "attributes": arguments.attributes, **measure(arguments, folder)}
+        report = measure(arguments, folder)
     print(json.dumps(report, indent=2) if arguments.json else as_text(report))
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=Path, help="a saved model; default: one that is made up")
     parser.add_argument("--nodes", type=int, default=250_000)
     parser.add_argument("--attributes", type=int, default=10_000)
     parser.add_argument("--dim", type=int, default=64, help="coordinates of a node")
@@ -51,15 +55,17 @@ def parse() -> argparse.Namespace:
 
 
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    nodes, attributes = arguments.nodes, arguments.attributes
     seconds = seconds_to_save(arguments, folder)
     size = sum(file.stat().st_size for file in folder.iterdir())
-    node, attribute = f"node{nodes // 3}", f"attribute{attributes // 3}"
+    network = load(folder).network
+    nodes, attributes = network.n_nodes, network.n_attributes
+    node, attribute = str(network.node_names[nodes // 3]), str(network.attribute_names[attributes // 3])
     for words in (["predict", folder, "--node", node], ["profile", folder, node], ["similar", folder, node]):
-        seconds[f"command {words[0]}, processor"] = of_process([sys.executable, "-c", COMMAND, *words])
+        seconds[f"command {words[0]}"] = of_process([sys.executable, "-c", COMMAND, *words])
     seconds["load"] = timed(lambda: load(folder))
     fitted = load(folder)
     questions: dict[str, Callable[[], Any]] = {
+        "class of a node": lambda: fitted.predict_proba()[position(network, node, "node")].argmax(),
         "profile of a node": lambda: fitted.profile(node),
         "similar nodes": lambda: fitted.similar(node),
         "nodes about an attribute": lambda: fitted.nodes_about(attribute),
@@ -68,13 +74,17 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         ask()
         seconds[f"{name}, warm"] = timed(ask, QUESTIONS)
     index = index_of(fitted, "node")
-    return {"mb": size >> 20, "recall_at_10": None if index is None else index.recall, "seconds": seconds}
+    sizes = {"nodes": nodes, "attributes": attributes, "mb": size >> 20}
+    return {**sizes, "recall_at_10": None if index is None else index.recall, "seconds": seconds}
 
 
 def seconds_to_save(arguments: argparse.Namespace, folder: Path) -> dict[str, float]:
-    nodes = arguments.nodes
-    network = synthesize(nodes, 5 * nodes, arguments.attributes, 20 * nodes, classes=10)
-    made = made_up(network, arguments.dim, arguments.hidden)
+    if arguments.model is None:
+        nodes = arguments.nodes
+        network = synthesize(nodes, 5 * nodes, arguments.attributes, 20 * nodes, classes=10)
+        made = made_up(network, arguments.dim, arguments.hidden)
+    else:
+        made = load(arguments.model)
     seconds = {"save, without index": timed(lambda: save(made, folder, index=False))}
     if not arguments.no_index:
         seconds["save, with index"] = timed(lambda: save(made, folder))
@@ -109,14 +119,14 @@ def made_up(network: Network, dim: int, hidden: int) -> Fitted:
 
 
 def timed(do: Callable[[], Any], times: int = 1) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(times):
         do()
-    return round((time.perf_counter() - start) / times, 5)
+    return round((time.process_time() - start) / times, 5)
 
 
 def of_process(command: list[Any]) -> float:
-    """Processor time of a command: on a busy machine what is left of its wall time on a quiet one."""
+    """Processor time of a command."""
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 
 import torch
 import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from coembed.errors import InputError
 from coembed.job import Job
@@ -41,7 +43,17 @@ def joined(job: Job, device: str = "auto", kept: Path | None = None, minutes: fl
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
     before = signal.signal(signal.SIGTERM, _told_to_end)
     try:
-        dist.init_process_group("nccl" if on_gpu else "gloo", timeout=timedelta(minutes=minutes))
+        longest = timedelta(minutes=minutes)
+        store, _, _ = next(rendezvous("env://", job.rank, job.processes, timeout=longest))
+        # torchrun keeps its store when it starts processes again: what those before left there, such as
+        # addresses at which nobody answers now, must not be taken for ours
+        dist.init_process_group(
+            "nccl" if on_gpu else "gloo",
+            store=PrefixStore(f"attempt {job.restarts}", store),
+            rank=job.rank,
+            world_size=job.processes,
+            timeout=longest,
+        )
         yield
         dist.destroy_process_group()
     except _Told:
