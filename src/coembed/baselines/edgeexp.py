@@ -28,7 +28,7 @@ class EdgeExplainOptions:
     shift: float = number(-2.0, -1e6, 1e6)
     """c: how well a link is explained by nothing."""
     rate: float = number(0.5, 1e-6, 1e6)
-    kept: int = number(300, 1, 1_000_000)
+    kept: int = number(1500, 1, 1_000_000)
     """Most likely attributes of a node that go on to the next round."""
 
 
