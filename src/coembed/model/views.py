@@ -245,8 +245,9 @@ class _Hidden(torch.autograd.Function):
             rows = slice(start, start + AT_ONCE)
             for network, (mask, share) in enumerate(zip(masks, left_out, strict=True)):
                 units, slope = found[network][rows], slopes[network][rows]
-                for at, view in zip(units.split(size, dim=1), views, strict=True):
-                    torch.tanh(view[rows, network * size : (network + 1) * size], out=at)
+                own = slice(network * size, (network + 1) * size)
+                torch.cat([view[rows, own] for view in views], dim=1, out=units)
+                units.tanh_()
                 # the slope of m tanh is m (1 - tanh^2) = m - (m tanh)^2 / m, for one m > 0 and for m = 0
                 if mask is not None:
                     units *= slope
