@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -109,3 +113,16 @@ def test_top_equals_a_full_stable_sort(rng):
     order = [i for i in np.argsort(-scores, kind="stable") if i not in set(without)]
     for k in (1, 7, 149, 150, 500):
         assert list(top(scores, k, without)) == order[:k]
+
+
+def test_a_question_about_attributes_does_not_measure_all_nodes(fitted):
+    fresh = replace(fitted)
+    fresh.profile(3, k=2)
+    assert "node_lengths" not in vars(fresh)
+    fresh.nodes_about(0, k=2)
+    assert "node_lengths" in vars(fresh)
+
+
+def test_reading_a_result_imports_neither_torch_nor_sklearn():
+    code = "import sys, coembed.result; sys.exit(bool({'torch', 'sklearn'} & {*sys.modules}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

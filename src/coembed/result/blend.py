@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
 
 HIDDEN = 16
 RIDGE = 10.0
@@ -72,6 +70,10 @@ def weigh(present: np.ndarray, absent: np.ndarray, seed: int = 0) -> Blend | Non
     """
     if min(len(present), len(absent)) < FEWEST:
         return None
+    # here, not above: a question to a saved model would wait for them
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
     features = np.concatenate([present, absent]).astype(np.float64)
     truth = np.repeat([1, 0], [len(present), len(absent)])
     mean, std = features.mean(axis=0), features.std(axis=0)

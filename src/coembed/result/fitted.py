@@ -122,9 +122,14 @@ class Fitted:
         return Codes(self.attribute_mean, self.attribute_std)
 
     @cached_property
-    def lengths(self) -> dict[ItemKind, np.ndarray]:
+    def node_lengths(self) -> np.ndarray:
         """Lengths of the codes' means, by which cosines are divided; 1 where it is zero."""
-        return {"node": lengths(self.nodes.mean)[:, 0], "attribute": lengths(self.attribute_mean)[:, 0]}
+        return lengths(self.nodes.mean)[:, 0]
+
+    @cached_property
+    def attribute_lengths(self) -> np.ndarray:
+        """The same of the attributes; by itself, as the codes of very many nodes take seconds."""
+        return lengths(self.attribute_mean)[:, 0]
 
     @property
     def node_code(self) -> np.ndarray:

@@ -71,7 +71,8 @@ def pointing_alike(
         chosen = top(scores, k, _NOTHING)
         best, scores = places[chosen], scores[chosen]
     else:
-        scores = (unit_rows(here.mean) @ _codes(fitted, kind).mean.T)[0] / fitted.lengths[kind]
+        lengths = fitted.node_lengths if kind == "node" else fitted.attribute_lengths
+        scores = (unit_rows(here.mean) @ _codes(fitted, kind).mean.T)[0] / lengths
         best = top(scores, k, without)
         scores = scores[best]
     std = cosine_std(_repeated(here, len(best)), item_codes(fitted, kind, best))

@@ -61,7 +61,7 @@ class Explorer:
         row = np.zeros(min(1, self.network.n_nodes), dtype=np.int64)
         self.fitted.score_rows(row, "links")
         self.fitted.score_rows(row, "attributes")
-        _ = self.fitted.lengths
+        _ = self.fitted.node_lengths, self.fitted.attribute_lengths
         if self.can_embed:
             _ = self.fitted.trained
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import randomized_svd
 
 NUMBERS = 64_000_000
 """Numbers that one dense matrix of a row an item may hold (256 MB); from 250,000 items on, ranks shrink."""
@@ -58,6 +57,9 @@ def leading_vectors(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndar
     if not matrix.nnz:
         return np.zeros((matrix.shape[1], 0), dtype=np.float32), np.zeros(0, dtype=np.float32)
     if matrix.shape[0] <= MANY_ROWS:
+        # here, not above: a question to a saved model would wait for it
+        from sklearn.utils.extmath import randomized_svd
+
         _, values, rows = randomized_svd(matrix, rank, n_iter=4, random_state=seed)
         return np.ascontiguousarray(rows.T.astype(np.float32)), values.astype(np.float32)
     width = min(rank + SPARE, *matrix.shape)
