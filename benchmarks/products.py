@@ -23,11 +23,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import scipy.sparse as sp
 import torch
 
 from coembed.kernels import Noise
-from coembed.kernels.sparse import Factor, csr_tensor, scattered
+from coembed.kernels.sparse import Factor, gathered_rows, scattered, turned
 from coembed.model import RelationTerm, scan
 from coembed.model.parts import keep_freed
 from coembed.network import Network, read, synthesize
@@ -131,13 +130,6 @@ def product_of(factor: Factor, transposed: bool, width: int) -> Product:
     return Product(lambda: matrix @ dense, lambda: own(dense))
 
 
-def turned(matrix: torch.Tensor) -> torch.Tensor:
-    """The transpose in CSR form."""
-    parts = matrix.values(), matrix.col_indices(), matrix.crow_indices()
-    scipy = sp.csr_array(tuple(part.numpy() for part in parts), shape=matrix.shape)
-    return csr_tensor(scipy.T.tocsr(), "cpu", torch.float32)
-
-
 def inner_products(term: RelationTerm, width: int) -> list[Product]:
     """Those at the stored entries of a relation, and the two products of their gradient."""
     products: list[Product] = []
@@ -148,15 +140,17 @@ def inner_products(term: RelationTerm, width: int) -> list[Product]:
             return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0.0)
 
         def to_left(pattern: Any = pairs.pattern, right: Any = right) -> Any:
-            return pattern @ right
+            return gathered_rows(pattern, right)
 
-        def to_right(pattern: Any = pairs.pattern, left: Any = left) -> Any:
-            return scattered(pattern, left)
+        def to_right(pairs: Any = pairs, left: Any = left) -> Any:
+            if pairs.transposed is None:
+                return scattered(pairs.pattern, left)
+            return gathered_rows(pairs.transposed[0], left)
 
         transposed = turned(pairs.pattern)
         products += [
             Product(sampled, sampled),
-            Product(to_left, to_left),
+            Product(lambda p=pairs.pattern, right=right: p @ right, to_left),  # type: ignore[misc]
             Product(lambda t=transposed, left=left: t @ left, to_right),  # type: ignore[misc]
         ]
     return products

@@ -14,7 +14,9 @@ from coembed.kernels import (
     softplus_sum,
     softplus_sum_symmetric,
     square_sum,
+    tanh_of,
 )
+from coembed.kernels.sparse import csr_tensor, gathered_rows
 
 
 def rows(n, d=3, seed=0):
@@ -136,3 +138,32 @@ def test_sampled_gradient_is_unbiased_too():
         draws.append(torch.autograd.grad(estimate, left)[0])
     mean, error = torch.stack(draws).mean(0), torch.stack(draws).std(0) / 2000**0.5
     assert ((mean - exact).abs() < 4 * error).all()
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (5, 6), (30, 4), (4, 30)])
+def test_products_of_square_and_lopsided_matrices_are_those_of_dense_ones(shape):
+    matrix = sparse(*shape)
+    kernel, pairs = SparseMatrix(matrix, dtype=torch.float64), ObservedPairs(matrix, dtype=torch.float64)
+    dense, other = rows(shape[1]), rows(shape[0], seed=1)
+    whole = torch.from_numpy(matrix.toarray()).double()
+    assert torch.allclose(kernel @ dense, whole @ dense, atol=1e-12)
+    assert torch.allclose(kernel.T @ other, whole.T @ other, atol=1e-12)
+    assert gradcheck(lambda d: kernel @ d, dense)
+    assert gradcheck(lambda d: kernel.T @ d, other)
+    assert gradcheck(pairs.inner_products, (other, dense))
+
+
+def test_what_memory_held_before_does_not_reach_a_product():
+    matrix = csr_tensor(sparse(40, 50), "cpu", torch.float32)
+    dense = torch.randn(50, 8)
+    for _ in range(5):
+        torch.full((40, 8), torch.nan)  # freed at once, so the product may well get this memory
+        assert gathered_rows(matrix, dense).isfinite().all()
+    filled = torch.full((40, 8), torch.nan).addmm_(matrix, dense, beta=0)
+    assert torch.equal(filled, gathered_rows(matrix, dense))
+
+
+def test_tanh_by_the_logistic_function():
+    numbers = torch.linspace(-30, 30, 601, dtype=torch.float64)
+    assert torch.allclose(tanh_of(numbers.clone()), numbers.tanh(), atol=1e-15, rtol=0)
+    assert gradcheck(lambda x: tanh_of(x * 1.0), torch.randn(7, dtype=torch.float64, requires_grad=True))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from coembed.kernels.sparse import csr_tensor, scattered, transposed_order
+from coembed.kernels.sparse import csr_tensor, gathered_rows, lopsided, scattered, transposed_order
 
 
 class ObservedPairs:
@@ -27,7 +27,7 @@ class ObservedPairs:
     ) -> None:
         self.pattern = csr_tensor(matrix, device, dtype)
         self.transposed: tuple[Tensor, Tensor] | None = None
-        if self.pattern.device.type != "cpu":
+        if self.pattern.device.type != "cpu" or not lopsided(matrix.shape):
             transposed, order = transposed_order(matrix)
             self.transposed = csr_tensor(transposed, device, dtype), torch.as_tensor(order, device=device)
 
@@ -66,11 +66,11 @@ class _InnerProducts(torch.autograd.Function):
         left, right = ctx.saved_tensors
         pairs: ObservedPairs = ctx.pairs
         weights = gradients[0].contiguous()
-        to_left = _with_values(pairs.pattern, weights) @ right
+        to_left = gathered_rows(_with_values(pairs.pattern, weights), right)
         if pairs.transposed is None:
             return to_left, scattered(pairs.pattern, left, weights), None
         transposed, order = pairs.transposed
-        return to_left, _with_values(transposed, weights[order]) @ left, None
+        return to_left, gathered_rows(_with_values(transposed, weights[order]), left), None
 
 
 def _with_values(pattern: Tensor, values: Tensor) -> Tensor:

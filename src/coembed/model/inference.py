@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import Noise, Partition, Rows, SparseMatrix, TransposedMatrix, dropped, rows_of, table
+from coembed.kernels import (
+    Noise,
+    Partition,
+    Rows,
+    SparseMatrix,
+    TransposedMatrix,
+    dropped,
+    rows_of,
+    table,
+    tanh_of,
+)
 
 Matrix = SparseMatrix | TransposedMatrix | Tensor
 
@@ -81,7 +91,7 @@ class DenseInference(nn.Module):
     def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
         rows = rows_of(self.rows, len(first))
-        hidden = dropped(torch.tanh(first + self.bias), self.encoder_dropout, noise, "hidden", rows)
+        hidden = dropped(tanh_of(first + self.bias), self.encoder_dropout, noise, "hidden", rows)
         return Evidence(self.second(hidden), self.label(for_label[0], noise, rows) if self.label else None)
 
 
@@ -111,7 +121,7 @@ class GraphInference(nn.Module):
     def forward(self, noise: Noise | None = None) -> Evidence:
         first, *for_label = self.inputs()
         rows = rows_of(self.rows, len(first))
-        hidden = dropped(torch.tanh(self.graph(first)), self.encoder_dropout, noise, "hidden", rows)
+        hidden = dropped(tanh_of(self.graph(first)), self.encoder_dropout, noise, "hidden", rows)
         output = self.graph(hidden @ self.second)
         return Evidence(output, self.label(for_label[0], noise, rows) if self.label else None)
 
@@ -126,7 +136,7 @@ class LabelHead(nn.Module):
         self.second = dense_layer(hidden, n_classes)
 
     def forward(self, first: Tensor, noise: Noise | None, rows: Rows) -> Tensor:
-        hidden = dropped(torch.tanh(first + self.bias), self.dropout, noise, "label hidden", rows)
+        hidden = dropped(tanh_of(first + self.bias), self.dropout, noise, "label hidden", rows)
         logits: Tensor = self.second(hidden)
         return logits
 

@@ -18,8 +18,8 @@ _mallopt = getattr(_libc, "mallopt", None)
 # glibc's numbers of its options
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
-WHOLE = 65_536
-"""Items up to which all are taken at once."""
+WHOLE = 131_072
+"""Items up to which all are taken at once, in some 30 kB each."""
 PART = 8192
 """Items of a part: large enough for long products, small enough for the processor's cache."""
 

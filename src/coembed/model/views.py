@@ -25,6 +25,7 @@ from coembed.kernels import (
     kept_scale,
     mean_of_all,
     sum_of_all,
+    tanh_,
     total,
 )
 from coembed.model.inference import Evidence, dense_layer, glorot, glorot_rows
@@ -247,7 +248,7 @@ class _Hidden(torch.autograd.Function):
                 units, slope = found[network][rows], slopes[network][rows]
                 own = slice(network * size, (network + 1) * size)
                 torch.cat([view[rows, own] for view in views], dim=1, out=units)
-                units.tanh_()
+                tanh_(units)
                 # the slope of m tanh is m (1 - tanh^2) = m - (m tanh)^2 / m, for one m > 0 and for m = 0
                 if mask is not None:
                     units *= slope
