@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
-
-from coembed.model.inference import Evidence
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 _trim = getattr(_libc, "malloc_trim", None)
@@ -57,13 +55,6 @@ def keep_freed(n_items: int) -> None:
     if _mallopt is not None and n_items <= WHOLE:
         _mallopt(_MMAP_THRESHOLD, 1 << 30)
         _mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
-
-
-def read_whole(evidence: Evidence) -> Callable[[int], Evidence]:
-    """A reader of parts for a network that cannot work by parts."""
-    output = evidence.output.split(PART)
-    logits = None if evidence.label_logits is None else evidence.label_logits.split(PART)
-    return lambda place: Evidence(output[place], None if logits is None else logits[place])
 
 
 class Whole:

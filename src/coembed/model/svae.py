@@ -23,7 +23,7 @@ from coembed.kernels import Noise, Partition, Rows, total
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.parts import Whole, give_back, read_whole, row_parts
+from coembed.model.parts import Whole, give_back, row_parts
 from coembed.model.relation import Bias, Codes, Relation, RelationTerm
 from coembed.model.views import ViewsInference
 
@@ -278,11 +278,11 @@ class SVAE(nn.Module):
         partition = self.types[name].partition
         every = partition.own
         parts = row_parts(every.size)
-        if len(parts) == 1:
+        if len(parts) == 1 or not isinstance(network, ViewsInference):
             return self._infer_part(name, network(noise), variable, every, noise).of_all(partition)
         # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
         # the hidden layers of a million nodes alone would take gigabytes.
-        read = network.reader(noise) if isinstance(network, ViewsInference) else read_whole(network(noise))
+        read = network.reader(noise)
         found, whole = [], Whole(every.size)
         for place, rows in enumerate(parts):
 
