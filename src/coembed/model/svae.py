@@ -23,7 +23,7 @@ from coembed.kernels import Noise, Partition, Rows, total
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.parts import Whole, give_back, row_parts
+from coembed.model.parts import GIVE_BACK_EVERY, Whole, give_back, row_parts
 from coembed.model.relation import Bias, Codes, Relation, RelationTerm
 from coembed.model.views import ViewsInference
 
@@ -289,7 +289,7 @@ class SVAE(nn.Module):
             def infer(
                 place: int = place, rows: slice = rows, read: Callable[[int], Evidence] = read
             ) -> Inferred:
-                if place % 8 == 0:
+                if place % GIVE_BACK_EVERY == 0:
                     give_back()
                 own = None if variable is None else variable.part(rows)
                 return self._infer_part(name, read(place), own, every.part(rows), noise)
