@@ -21,7 +21,7 @@ WHOLE = 131_072
 PART = 8192
 """Items of a part: large enough for long products, small enough for the processor's cache."""
 GIVE_BACK_EVERY = 64
-"""Parts after which freed memory goes back to the system; after every eighth an epoch took a quarter longer."""
+"""Parts after which freed memory goes back to the system; with 8 an epoch takes a quarter longer."""
 
 
 def row_parts(n_items: int) -> list[slice]:
