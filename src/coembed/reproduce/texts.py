@@ -84,8 +84,8 @@ BETA = (
 LABELS = "The paper's curves are dashed. Bands are one standard deviation over seeds."
 TSNE = (
     "One fit each, seed 0. Ellipses of our model as in the paper: the variances of the two halves of the "
-    "dimensions, averaged. t-SNE is not linear, so they have no exact meaning on this plane; they are as "
-    "small as the paper says."
+    "dimensions, averaged, of eight nodes a class. t-SNE is not linear, so they have no exact meaning here, "
+    "and at their true size they would be dots: they are enlarged as much as is said."
 )
 PCA = (
     "A linear map carries a Gaussian to a Gaussian: P N(m, S) = N(Pm, P S Pᵀ). These ellipses (one "

@@ -17,7 +17,7 @@ _TITLES = {row.name: row.title for row in ROWS["classification"]}
 ORDER = ("gcn", "seano", "planetoid", "graphsgan", "scan-paper", "scan-best")
 """As in the paper: rivals first."""
 DRAWN = 8
-"""Ellipses of every class on the linear map."""
+"""Ellipses of every class on a map."""
 
 
 def tsne_figure(results: Results) -> Any:
@@ -30,15 +30,18 @@ def tsne_figure(results: Results) -> Any:
     for panel in axes:
         panel.set_axis_off()
     for panel, (row, record) in zip(axes, found.items(), strict=False):
-        places = record["details"]["tsne"]
+        places, remark = record["details"]["tsne"], ""
         _scatter(panel, record, places, size=3.2)
         if "x_std" in places:
             std = np.array([places["x_std"], places["y_std"]])
+            times = _enlarged(std, places)
             covariances = np.zeros((std.shape[1], 2, 2))
-            covariances[:, 0, 0], covariances[:, 1, 1] = std**2
-            _ellipses(panel, record, places, covariances, np.arange(len(covariances)))
+            covariances[:, 0, 0], covariances[:, 1, 1] = (times * std) ** 2
+            some = _some_of_each(np.array(record["details"]["labels"]))
+            _ellipses(panel, record, places, covariances, some)
+            remark = f"; ellipses enlarged {times:.0f} times"
         share = record["metrics"]["vote_tsne"]
-        _title(panel, row, f"{share:.0%} of the 10 nearest are of a node's class")
+        _title(panel, row, f"{share:.0%} of the 10 nearest are of a node's class{remark}")
     _legend(figure, next(iter(found.values())))
     return figure
 
@@ -57,7 +60,7 @@ def pca_figure(results: Results) -> Any:
         )
         _scatter(panel, record, places, size=3)
         some = _some_of_each(np.array(record["details"]["labels"]))
-        _ellipses(panel, record, places, covariances, some, linewidth=0.9, fill=0.07)
+        _ellipses(panel, record, places, covariances, some)
         _frame(panel, places, covariances)
         _title(panel, row, f"{places['explained']:.0%} of the variance of the means")
     _legend(figure, next(iter(found.values())))
@@ -90,8 +93,6 @@ def _ellipses(
     places: Record,
     covariances: np.ndarray,
     nodes: np.ndarray,
-    linewidth: float = 0.35,
-    fill: float = 0.0,
 ) -> None:
     """One standard deviation around some nodes."""
     from matplotlib.collections import EllipseCollection
@@ -110,13 +111,18 @@ def _ellipses(
             units="xy",
             offsets=np.column_stack([places["x"], places["y"]])[nodes],
             offset_transform=panel.transData,
-            facecolors=[to_rgba(colour, fill) for colour in colours],
+            facecolors=[to_rgba(colour, 0.07) for colour in colours],
             edgecolors=[to_rgba(colour, 0.45) for colour in colours],
-            linewidths=linewidth,
-            rasterized=not fill,
-            zorder=3 if fill else 1,
+            linewidths=0.9,
+            zorder=3,
         )
     )
+
+
+def _enlarged(std: np.ndarray, places: Record) -> float:
+    """How many times, for ellipses to be seen: t-SNE has no unit, only their proportions mean anything."""
+    span = np.ptp([places["x"], places["y"]], axis=1).max()
+    return max(1.0, float(0.02 * span / np.median(std)))
 
 
 def _some_of_each(labels: np.ndarray) -> np.ndarray:
