@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,8 +17,28 @@ _mallopt = getattr(_libc, "mallopt", None)
 # glibc's numbers of its options
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
-WHOLE = 131_072
-"""Items up to which all are taken at once, in some 30 kB each."""
+
+def most_at_once(memory: float) -> int:
+    """Items that are taken at once, in some 30 kB each, where a machine has so much memory: a quarter of it.
+
+    Examples
+    --------
+    >>> most_at_once(4e9), most_at_once(16e9), most_at_once(1e12)
+    (65536, 133333, 262144)
+    """
+    return int(min(max(memory / 4 / 30_000, 65_536), 262_144))
+
+
+def memory_of_machine() -> float:
+    """In bytes; 8 GB where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return 8e9
+
+
+WHOLE = most_at_once(memory_of_machine())
+"""Items up to which all are taken at once."""
 PART = 8192
 """Items of a part: large enough for long products, small enough for the processor's cache."""
 GIVE_BACK_EVERY = 64
