@@ -1,169 +1,165 @@
-"""What an epoch costs: ours with sampled and with exact zeros, and a plain dense implementation.
+"""What an epoch costs beside what it cannot avoid: the bare sparse products of its forward and backward pass.
 
-    python benchmarks/efficiency.py [--network PATH] [--epochs N] [--json]
+    python benchmarks/efficiency.py [NETWORK ...] [--nodes N] [--repeats N] [-o FILE]
 
-The dense one is the oracle of the tests: the same loss from all N x N and N x M logits, through autograd,
-with the same weights and the same optimiser. Each variant runs in a process of its own, so that its peak of
-memory is its own, too; memory is that peak minus what is resident once the network and the libraries are
-loaded, and time is processor time of an epoch after one to warm up.
+A bare product is every product of a sparse matrix with a dense one, and every set of inner products at
+stored entries, that an epoch of preset `paper` with sampled zeros calls for, at the widths it calls for
+them: recorded during an epoch, then run again alone, on dense matrices made before. Once as torch has them,
+CSR matrix times dense matrix, which is what an epoch cannot avoid without better products; once by the
+products of coembed.kernels. Epochs and bare products take turns in one process, so that what else the machine
+does falls on all; ratios are of medians of processor time. Networks are files that coembed reads; by default
+BlogCatalog, Flickr and Pubmed in the folder that COEMBED_DATA names, then a made-up one of `--nodes` (0:
+none) with 5 links and 20 attributes a node.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import resource
-import subprocess
-import sys
+import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-VARIANTS = ("sampled", "exact", "dense")
-THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+import torch
+
+from coembed.kernels import Noise
+from coembed.kernels.sparse import Factor, gathered_rows, scattered, turned
+from coembed.model import RelationTerm, scan
+from coembed.model.parts import keep_freed
+from coembed.network import Network, read, synthesize
+from coembed.settings import preset_settings
+
+PAPER = ("blogcatalog", "flickr", "pubmed")
 
 
 def main() -> None:
-    arguments = parse()
-    if arguments.variant:
-        print(json.dumps(measure(arguments.variant, arguments.network, arguments.epochs)))
-        return
-    found = {variant: in_own_process(variant, arguments) for variant in VARIANTS}
-    dense = found["dense"]
-    report = {
-        "network": found["sampled"]["network"],
-        "epochs": arguments.epochs,
-        "threads": arguments.threads,
-        "variants": found,
-        "ratios": {
-            variant: {
-                "times_faster": dense["seconds"] / found[variant]["seconds"],
-                "share_of_memory": found[variant]["memory_mb"] / dense["memory_mb"],
-            }
-            for variant in VARIANTS[:2]
-        },
-    }
-    print(json.dumps(report, indent=2) if arguments.json else as_text(report))
-
-
-def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", help="any file or folder that coembed reads; default: the bundled one")
-    parser.add_argument("--epochs", type=int, default=5, help="epochs to average over (default 5)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of every variant (default 1)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--variant", choices=VARIANTS, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    parser.add_argument("networks", nargs="*", help="files or folders that coembed reads")
+    parser.add_argument("--nodes", type=int, default=200_000, help="of the made-up network; 0: none")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--output", "-o", type=Path, help="write the figures as JSON")
+    arguments = parser.parse_args()
+    folder = Path(os.environ.get("COEMBED_DATA", "."))
+    paths = arguments.networks or [folder / f"{name}.npz" for name in PAPER]
+    found = [measure(read(path), arguments.repeats) for path in paths if Path(path).exists()]
+    if arguments.nodes:
+        nodes = arguments.nodes
+        made = synthesize(nodes, 5 * nodes, max(nodes // 40, 100), 20 * nodes, classes=10)
+        found.append(measure(made, arguments.repeats))
+    report = {"threads": torch.get_num_threads(), "repeats": arguments.repeats, "networks": found}
+    if arguments.output:
+        arguments.output.write_text(json.dumps(report, indent=1) + "\n")
 
 
-def in_own_process(variant: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--variant", variant, "--epochs", str(arguments.epochs)]
-    if arguments.network:
-        command += ["--network", arguments.network]
-    threads = dict.fromkeys(THREAD_SETTINGS, str(arguments.threads))
-    done = subprocess.run(command, env=os.environ | threads, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the variant {variant!r} failed")
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def measure(variant: str, path: str | None, epochs: int) -> dict[str, Any]:
-    """Processor seconds and memory of an epoch of one variant."""
-    sys.path.insert(0, str(TESTS))
-    import torch
-    from dense_oracle import DenseNetwork, dense_loss, relaxed_labels
-
-    from coembed.kernels import Noise
-    from coembed.model import scan
-    from coembed.network import demo_network, read
-    from coembed.settings import preset_settings
-
-    network = read(path) if path else demo_network()
-    all_pairs = "exact" if variant == "exact" else "sampled"
-    # dropout, which costs next to nothing, is off: the dense loss has none
-    settings = preset_settings("paper", all_pairs=all_pairs, dropout=0.0, encoder_dropout=0.0)
-    loaded = resident_mb()
-    forget_peak()
-
+def measure(network: Network, repeats: int) -> dict[str, Any]:
+    settings = preset_settings("paper")
     torch.manual_seed(0)
-    generator = torch.Generator().manual_seed(0)
     model = scan(network, settings)
-    if variant == "dense":
-        whole = DenseNetwork.of(network, settings, torch.float32)
-        noise_shapes = {name: (t.n_items, model.latent_size(name)) for name, t in model.types.items()}
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate, fused=True)
 
-    steps = [0]
-
-    def epoch() -> float:
-        if variant == "dense":
-            noise = {name: torch.randn(shape, generator=generator) for name, shape in noise_shapes.items()}
-            uniform = torch.rand((network.n_nodes, network.n_classes), generator=generator)
-            loss = dense_loss(model, settings, whole, noise, relaxed_labels(uniform, settings.tau))
-        else:
-            steps[0] += 1
-            loss = model(Noise(0, steps[0])).total
+    def epoch(step: int) -> None:
+        loss = model(Noise(0).at(step))
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.total.backward()
         optimizer.step()
-        return float(loss.detach())
 
-    epoch()
-    start = time.process_time()
-    for _ in range(epochs):
-        loss = epoch()
-    seconds = (time.process_time() - start) / epochs
+    keep_freed(network.n_nodes)  # as a fit does
+    products = recorded(lambda: epoch(0))
+    for term in model.relations:
+        assert isinstance(term, RelationTerm)
+        products += inner_products(term, model.code_size)
+    times: dict[str, list[float]] = {"epoch": [], "csr": [], "own": []}
+    for step in range(1, repeats + 1):
+        times["epoch"].append(seconds(lambda step=step: epoch(step)))  # type: ignore[misc]
+        times["csr"].append(seconds(lambda: [product.csr() for product in products]))
+        times["own"].append(seconds(lambda: [product.own() for product in products]))
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    ratios = {name: medians["epoch"] / medians[name] for name in ("csr", "own")}
+    print(
+        f"{network.name}: epoch {medians['epoch']:.3f} s; {len(products)} products of torch "
+        f"{medians['csr']:.3f} s, ratio {ratios['csr']:.2f}; the same of coembed {medians['own']:.3f} s, "
+        f"ratio {ratios['own']:.2f}",
+        flush=True,
+    )
     return {
         "network": network.name,
-        "seconds": seconds,
-        "memory_mb": peak_mb() - loaded,
-        "loaded_mb": loaded,
-        "loss": loss,
+        "nodes": network.n_nodes,
+        "links": network.n_links,
+        "entries": network.attributes.nnz,
+        "products": len(products),
+        "seconds": times,
+        "ratios": ratios,
     }
 
 
-def resident_mb() -> float:
-    return status_mb("VmRSS") or peak_mb()
+class Product(NamedTuple):
+    """A product as torch has it for CSR matrices, and as the kernels do it."""
+
+    csr: Callable[[], Any]
+    own: Callable[[], Any]
 
 
-def peak_mb() -> float:
-    """The highest resident memory, since the peak was forgotten where the system can forget it."""
-    # macOS counts bytes where others count kilobytes
-    unit = 1e6 if sys.platform == "darwin" else 1024
-    return status_mb("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+def recorded(run: Callable[[], None]) -> list[Product]:
+    """The products of matrices that happen meanwhile, to be run again."""
+    calls: list[tuple[Factor, bool, int]] = []
+    times, transposed_times = Factor.times, Factor.transposed_times
 
+    def noted(factor: Factor, dense: torch.Tensor) -> torch.Tensor:
+        calls.append((factor, False, dense.shape[1]))
+        return times(factor, dense)
 
-def forget_peak() -> None:
-    """Loading may have peaked higher than what it left; Linux starts to count anew on request."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+    def noted_transposed(factor: Factor, dense: torch.Tensor) -> torch.Tensor:
+        calls.append((factor, True, dense.shape[1]))
+        return transposed_times(factor, dense)
 
-
-def status_mb(field: str) -> float | None:
+    Factor.times, Factor.transposed_times = noted, noted_transposed  # type: ignore[method-assign]
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(field + ":")), None)
+        run()
+    finally:
+        Factor.times, Factor.transposed_times = times, transposed_times  # type: ignore[method-assign]
+    return [product_of(*call) for call in calls]
 
 
-def as_text(report: dict[str, Any]) -> str:
-    lines = [
-        f"An epoch on {report['network']} (mean of {report['epochs']}, {report['threads']} thread(s))",
-        "",
-    ]
-    lines.append(f"{'':<10}{'CPU s':>10}{'memory MB':>12}{'times faster':>15}{'of its memory':>16}")
-    for variant, figures in report["variants"].items():
-        line = f"{variant:<10}{figures['seconds']:>10.3f}{figures['memory_mb']:>12.0f}"
-        if variant in report["ratios"]:
-            ratios = report["ratios"][variant]
-            line += f"{ratios['times_faster']:>14.1f}x{ratios['share_of_memory']:>16.3f}"
-        lines.append(line)
-    return "\n".join(lines)
+def product_of(factor: Factor, transposed: bool, width: int) -> Product:
+    matrix = turned(factor.stored) if transposed != factor.turned else factor.stored
+    dense = torch.randn(matrix.shape[1], width)
+    own = factor.transposed_times if transposed else factor.times
+    return Product(lambda: matrix @ dense, lambda: own(dense))
+
+
+def inner_products(term: RelationTerm, width: int) -> list[Product]:
+    """Those at the stored entries of a relation, and the two products of their gradient."""
+    products: list[Product] = []
+    for pairs in term.pairs:
+        left, right = (torch.randn(size, width) for size in pairs.pattern.shape)
+
+        def sampled(pattern: Any = pairs.pattern, left: Any = left, right: Any = right) -> Any:
+            return torch.sparse.sampled_addmm(pattern, left, right.t(), beta=0.0)
+
+        def to_left(pattern: Any = pairs.pattern, right: Any = right) -> Any:
+            return gathered_rows(pattern, right)
+
+        def to_right(pairs: Any = pairs, left: Any = left) -> Any:
+            if pairs.transposed is None:
+                return scattered(pairs.pattern, left)
+            return gathered_rows(pairs.transposed[0], left)
+
+        transposed = turned(pairs.pattern)
+        products += [
+            Product(sampled, sampled),
+            Product(lambda p=pairs.pattern, right=right: p @ right, to_left),  # type: ignore[misc]
+            Product(lambda t=transposed, left=left: t @ left, to_right),  # type: ignore[misc]
+        ]
+    return products
+
+
+def seconds(run: Callable[[], Any]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 if __name__ == "__main__":
