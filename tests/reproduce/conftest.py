@@ -26,7 +26,7 @@ def made_up(cell: Cell) -> dict:
     details: dict = {}
     if cell.experiment == "scaling":
         nodes = cell.at or 5000.0
-        metrics, details = {"seconds_per_epoch": nodes / 5e4}, {"nodes": int(nodes)}
+        metrics, details = {"wall_per_epoch": nodes / 5e4}, {"nodes": int(nodes)}
     elif cell.experiment == "datasets":
         metrics = dict.fromkeys(("nodes", "links", "attributes", "classes", "entries"), 7)
         metrics |= {"isolated_nodes": 0, "nodes_without_attributes": 0, "links_inside_a_class": 0.5}

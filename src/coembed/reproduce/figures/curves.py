@@ -57,7 +57,7 @@ def beta_figure(results: Results) -> Any:
             for metric, mark in MARKS.items():
                 if network == FIGURE_NETWORK:
                     curve = BETA_CURVES[task, metric]
-                    draw_printed(panel, curve, f"{metric.upper()}, paper", marker=mark)
+                    draw_printed(panel, curve, f"{metric.upper()}, printed", marker=mark)
                 points = _points(results, "beta", f"scan-paper-{task}", network, metric)
                 colour = OURS["scan-best"] if metric == "auc" else OURS["scan-paper"]
                 if points:
@@ -84,7 +84,7 @@ def labels_figure(results: Results) -> Any:
     for panel, network in zip(axes, networks, strict=True):
         if network == FIGURE_NETWORK:
             for (name, curve), mark in zip(LABEL_CURVES.items(), ("o", "s", "^"), strict=True):
-                draw_printed(panel, curve, f"{name}, paper", marker=mark)
+                draw_printed(panel, curve, f"{name}, printed", marker=mark)
         for row, metric, title, dash, mark in lines:
             points = _points(results, "labels", row, network, metric)
             usual = mean_of(results.values("table1", row, network, metric))

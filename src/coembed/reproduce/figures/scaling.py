@@ -13,10 +13,10 @@ from coembed.reproduce.statistics import slope
 
 
 def measured_sizes(results: Results, row: str) -> dict[float, float]:
-    """Nodes to processor seconds of an epoch, on the made-up networks."""
+    """Nodes to seconds of an epoch, on the made-up networks."""
     found = {}
     for at in results.places("scaling", row, SYNTHETIC):
-        found[at] = results.values("scaling", row, SYNTHETIC, "seconds_per_epoch", at=at)[0]
+        found[at] = results.values("scaling", row, SYNTHETIC, "wall_per_epoch", at=at)[0]
     return found
 
 
@@ -40,7 +40,7 @@ def scaling_figure(results: Results) -> Any:
         for network in TITLES:
             cells = results.cells("scaling", row, network)
             if 0 in cells:
-                nodes, seconds = cells[0]["details"]["nodes"], cells[0]["metrics"]["seconds_per_epoch"]
+                nodes, seconds = cells[0]["details"]["nodes"], cells[0]["metrics"]["wall_per_epoch"]
                 panel.scatter([nodes], [seconds], marker="D", s=22, color=OURS[row], alpha=0.75, zorder=3)
                 real[network] = max(real.get(network, 0), seconds)
                 nodes_of = (nodes, real[network])
@@ -51,12 +51,12 @@ def scaling_figure(results: Results) -> Any:
         if 0 in cells:
             nodes = cells[0]["details"]["nodes"]
             panel.scatter([nodes], [ten / 10], marker="X", s=55, color=PRINTED, zorder=3)
-            _name(panel, f"{TITLES[network]}, paper", (nodes, ten / 10), (7, -3), PRINTED)
+            _name(panel, f"{TITLES[network]}, printed", (nodes, ten / 10), (7, -3), PRINTED)
     if real:
         panel.plot(
             [], [], linestyle="", marker="D", markersize=5, color=INK, alpha=0.7, label="real networks"
         )
-    name_axes(panel, "nodes", "seconds of an epoch (one thread)")
+    name_axes(panel, "nodes", "seconds of an epoch")
     legend(panel, loc="lower right", fontsize=8.5)
     return figure
 
