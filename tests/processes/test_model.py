@@ -90,13 +90,13 @@ def test_two_and_three_processes_are_one(variant, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", ["paper", "best"])
-def test_rows_that_go_part_by_part(preset, tmp_path, monkeypatch):
-    network, settings = small_network(), settings_of(preset=preset, precision="float64")
+@pytest.mark.parametrize("bounds", [(0, 30, 60), (0, 54, 60)])
+def test_rows_that_go_part_by_part_in_both_or_in_one(bounds, tmp_path, monkeypatch):
+    network, settings = small_network(), settings_of(preset="best", precision="float64")
     expected = losses_and_codes(0, 1, network, settings)
     monkeypatch.setattr(parts, "WHOLE", 10)
     monkeypatch.setattr(parts, "PART", 8)
-    assert_alike(together(2, tmp_path, losses_and_codes, network, settings), expected, 1e-9)
+    assert_alike(together(2, tmp_path, losses_and_codes, network, settings, bounds), expected, 1e-9)
 
 
 @pytest.mark.parametrize("preset", ["paper", pytest.param("best", marks=pytest.mark.slow)])

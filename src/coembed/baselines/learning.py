@@ -85,6 +85,9 @@ class ThinnedMatrix(SparseMatrix):
         (whole,) = self.blocks
         thin, block = copy(self), copy(whole)
         block.stored = _with_values(whole.stored, torch.nn.functional.dropout(whole.stored.values(), share))
+        # drawn for one step: its transpose is not worth making, and that of the whole would be another
+        block.alone = True
+        block.__dict__.pop("transposed", None)
         thin.blocks = [block]
         return thin
 

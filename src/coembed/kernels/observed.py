@@ -26,10 +26,14 @@ class ObservedPairs:
         self, matrix: sp.csr_array, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
     ) -> None:
         self.pattern = csr_tensor(matrix, device, dtype)
-        self.transposed: tuple[Tensor, Tensor] | None = None
+        # starts and columns of the transpose, and where each of its entries stands in the pattern
+        self.transposed: tuple[Tensor, Tensor, Tensor] | None = None
         if self.pattern.device.type != "cpu" or not lopsided(matrix.shape):
             transposed, order = transposed_order(matrix)
-            self.transposed = csr_tensor(transposed, device, dtype), torch.as_tensor(order, device=device)
+            parts = transposed.indptr, transposed.indices, order
+            starts, columns, places = (torch.as_tensor(part, device=device) for part in parts)
+            kind = self.pattern.crow_indices().dtype
+            self.transposed = starts.to(kind), columns.to(kind), places
 
     def __len__(self) -> int:
         return len(self.values)
@@ -66,14 +70,15 @@ class _InnerProducts(torch.autograd.Function):
         left, right = ctx.saved_tensors
         pairs: ObservedPairs = ctx.pairs
         weights = gradients[0].contiguous()
-        to_left = gathered_rows(_with_values(pairs.pattern, weights), right)
+        pattern = pairs.pattern
+        own = pattern.crow_indices(), pattern.col_indices()
+        to_left = gathered_rows(_csr(*own, weights, pattern.shape), right)
         if pairs.transposed is None:
             return to_left, scattered(pairs.pattern, left, weights), None
-        transposed, order = pairs.transposed
-        return to_left, gathered_rows(_with_values(transposed, weights[order]), left), None
+        starts, columns, order = pairs.transposed
+        turned = _csr(starts, columns, weights[order], pattern.shape[::-1])
+        return to_left, gathered_rows(turned, left), None
 
 
-def _with_values(pattern: Tensor, values: Tensor) -> Tensor:
-    return torch.sparse_csr_tensor(
-        pattern.crow_indices(), pattern.col_indices(), values, size=pattern.shape, check_invariants=False
-    )
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)

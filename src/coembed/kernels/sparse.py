@@ -175,8 +175,10 @@ def gathered_rows(matrix: Tensor, dense: Tensor) -> Tensor:
     """matrix @ dense: every row gathers those of the dense matrix that it has entries for."""
     if not matrix.shape[0] or not matrix.shape[1]:
         return dense.new_zeros(matrix.shape[0], dense.shape[1])  # a process without rows
-    # `matrix @ dense` would fill the product with zeros, and copy them, before it begins
-    return dense.new_empty(matrix.shape[0], dense.shape[1]).addmm_(matrix, dense, beta=0)
+    # `matrix @ dense` would fill the product with zeros, and copy them, before it begins; without MKL, torch
+    # may multiply what stands there by zero, which leaves what is not a number
+    fresh = dense.new_empty if dense.is_cuda or torch.backends.mkl.is_available() else dense.new_zeros
+    return fresh(matrix.shape[0], dense.shape[1]).addmm_(matrix, dense, beta=0)
 
 
 def scattered(matrix: Tensor, dense: Tensor, values: Tensor | None = None) -> Tensor:

@@ -6,6 +6,8 @@ import ctypes
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,15 +31,18 @@ def most_at_once(memory: float) -> int:
     return int(min(max(memory / 4 / 30_000, 65_536), 262_144))
 
 
-def memory_of_machine() -> float:
-    """In bytes; 8 GB where the system does not say."""
+def own_memory() -> float:
+    """Bytes of the machine or container; where torchrun has started several processes, a share of them."""
     try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        whole = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):
-        return 8e9
+        whole = 8e9
+    with suppress(OSError, ValueError):  # no number: no limit
+        whole = min(whole, float(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return whole / int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
-WHOLE = most_at_once(memory_of_machine())
+WHOLE = most_at_once(own_memory())
 """Items up to which all are taken at once."""
 PART = 8192
 """Items of a part: large enough for long products, small enough for the processor's cache."""

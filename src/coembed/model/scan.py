@@ -13,7 +13,6 @@ from torch import nn
 
 from coembed.kernels import Partition, SparseMatrix, sum_of_all
 from coembed.model.inference import DenseInference, GraphInference, Propagation
-from coembed.model.parts import WHOLE
 from coembed.model.relation import Relation
 from coembed.model.share import Share
 from coembed.model.svae import SVAE, EntityType, Objective
@@ -32,6 +31,8 @@ from coembed.views import (
 
 NODE, ATTRIBUTE = "node", "attribute"
 LINKS, ATTRIBUTES = "links", "attributes"
+LONG_TO_LOOK_AT = 65_536
+"""Nodes from which on making the views is worth a word on how far it is."""
 
 Builder = Callable[[int, int], nn.Module]
 
@@ -88,7 +89,7 @@ def look(network: Network, settings: Settings, steps: Callable[[str], None] | No
     """The views of a training network; of a large one `steps` is told how far it is."""
     links, _ = as_modelled(network.links, settings.links)
     attributes, _ = as_modelled(network.attributes, settings.attributes)
-    tell = steps if steps is not None and network.n_nodes > WHOLE else None
+    tell = steps if steps is not None and network.n_nodes > LONG_TO_LOOK_AT else None
     basis = find_basis(links, attributes, settings.rank, settings.seed, tell)
     nodes = training_views(links, attributes, basis, settings.neighbours, steps=tell)
     return Seen(basis, nodes, attribute_views(attributes.T.tocsr(), nodes))

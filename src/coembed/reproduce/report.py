@@ -201,7 +201,7 @@ def figure_blocks(results: Results, drawn: list[str]) -> list[Block]:
             shown = [f"{10 * value:.1f} s" if value else "-" for value in ours]
             rows.append([TITLES[network], f"{ten:.0f} s", *shown])
     if rows:
-        blocks.append("Ten epochs, on the clock, two cores; the paper's on an i7 at 3.6 GHz:")
+        blocks.append("Ten epochs, on the clock; the paper's on an i7 at 3.6 GHz:")
         blocks.append(Plain(["", "paper", "ours, preset paper", "ours, preset best"], rows))
     return blocks + pictures(drawn, {"training": texts.TRAINING})
 

@@ -94,9 +94,10 @@ PCA = (
 SCALING = (
     "Made-up networks whose links, attributes and entries grow with the nodes (8 links, 20 entries a "
     "node, an attribute for every 5 nodes); the quickest of five epochs, on the clock of a machine that does "
-    "nothing else, with as many threads as it has cores. The slope is that of the least-squares line through "
-    "the logarithms. Rows of a table are read at random places, which costs more once the table no longer "
-    "fits the processor's cache; and at 320,000 nodes rows of preset best go in parts, each worked out twice."
+    "nothing else (the records have the number of threads). The slope is that of the least-squares line "
+    "through the logarithms. Rows of a table are read at random places, which costs more once the table no "
+    "longer fits the processor's cache; and rows of preset best go in parts from some size on, each worked "
+    "out twice."
 )
 TRAINING = "Seed 0 of the classification table, every network; logarithmic scale."
 VARIANCE = (
