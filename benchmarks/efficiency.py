@@ -142,12 +142,12 @@ def inner_products(term: RelationTerm, width: int) -> list[Product]:
         def to_left(pattern: Any = pairs.pattern, right: Any = right) -> Any:
             return gathered_rows(pattern, right)
 
-        def to_right(pairs: Any = pairs, left: Any = left) -> Any:
-            if pairs.transposed is None:
-                return scattered(pairs.pattern, left)
-            return gathered_rows(pairs.transposed[0], left)
-
         transposed = turned(pairs.pattern)
+
+        def to_right(pairs: Any = pairs, transposed: Any = transposed, left: Any = left) -> Any:
+            scatter = pairs.transposed is None
+            return scattered(pairs.pattern, left) if scatter else gathered_rows(transposed, left)
+
         products += [
             Product(sampled, sampled),
             Product(lambda p=pairs.pattern, right=right: p @ right, to_left),  # type: ignore[misc]
