@@ -21,14 +21,14 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def most_at_once(memory: float) -> int:
-    """Items that are taken at once, in some 30 kB each, where a machine has so much memory: a quarter of it.
+    """Items that are taken at once, in some 45 kB each, where a machine has so much memory: a quarter of it.
 
     Examples
     --------
     >>> most_at_once(4e9), most_at_once(16e9), most_at_once(1e12)
-    (65536, 133333, 262144)
+    (65536, 88888, 262144)
     """
-    return int(min(max(memory / 4 / 30_000, 65_536), 262_144))
+    return int(min(max(memory / 4 / 45_000, 65_536), 262_144))
 
 
 def own_memory() -> float:
