@@ -168,7 +168,6 @@ def test_steps_are_told(tmp_path):
     assert "sorting links" in steps
 
 
-@pytest.mark.slow
 def test_five_million_links_stay_within_memory(tmp_path, assert_same):
     """Links with long names: the process that converts them stays far below what they take in memory."""
     rng = np.random.default_rng(0)
