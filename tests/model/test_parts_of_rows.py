@@ -21,12 +21,19 @@ def loss_and_gradients(**changes):
     return {"loss": loss.total.detach(), **loss.parts, **found}
 
 
+def memory_for(remembered, n_items):
+    return 3 * (parts.NEEDED * n_items + parts.REMEMBERED * remembered)
+
+
+@pytest.mark.parametrize("remembered", [0, 700, 1476])
 @pytest.mark.parametrize("changes", [{}, {"labels": "exact"}])
-def test_parts_of_the_rows_are_the_whole(changes, monkeypatch):
+def test_parts_of_the_rows_are_the_whole(changes, remembered, monkeypatch):
     changes = {"rank": 16, **changes}
     whole = loss_and_gradients(**changes)
     monkeypatch.setattr(parts, "WHOLE", 100)
     monkeypatch.setattr(parts, "PART", 64)
+    monkeypatch.setattr(parts, "MEMORY", memory_for(remembered, 1476))
+    assert parts.first_remembered(1476) == 1476 - remembered
     assert len(parts.row_parts(demo_network().n_nodes)) > 20
     by_parts = loss_and_gradients(**changes)
     assert whole.keys() == by_parts.keys()
@@ -37,6 +44,7 @@ def test_parts_of_the_rows_are_the_whole(changes, monkeypatch):
 def test_what_is_worked_out_again_leaves_the_same_units_out(monkeypatch):
     monkeypatch.setattr(parts, "WHOLE", 100)
     monkeypatch.setattr(parts, "PART", 64)
+    monkeypatch.setattr(parts, "MEMORY", 0.0)
     settings = preset_settings(precision="float64", rank=8, dropout=0.5, encoder_dropout=0.5)
     torch.manual_seed(0)
     model = scan(demo_network(), settings)

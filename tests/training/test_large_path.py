@@ -17,7 +17,7 @@ NODES, CLASSES = 1500, 4
 def large(monkeypatch):
     pytest.importorskip("faiss")
     for module, limits in {
-        parts: {"WHOLE": 300, "PART": 256},
+        parts: {"WHOLE": 300, "PART": 256, "MEMORY": 0.0},
         decomposition: {"MANY_ROWS": 300, "ROWS": 500, "NUMBERS": 24 * NODES, "UNITS": 20 * NODES},
         neighbours: {"EXACT_ROWS": 200, "MOST_ROWS": 500, "SEARCHED": 256},
         jury: {"MANY": 100, "ASIDE": 50},

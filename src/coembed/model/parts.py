@@ -42,8 +42,11 @@ def own_memory() -> float:
     return whole / int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
-WHOLE = most_at_once(own_memory())
+MEMORY = own_memory()
+WHOLE = most_at_once(MEMORY)
 """Items up to which all are taken at once."""
+NEEDED, REMEMBERED = 20_000, 12_000
+"""Bytes of an item whose part is forgotten, and how many more if it is not (160,000 nodes: 18 and 10 kB)."""
 PART = 8192
 """Items of a part: large enough for long products, small enough for the processor's cache."""
 GIVE_BACK_EVERY = 64
@@ -61,6 +64,20 @@ def row_parts(n_items: int) -> list[slice]:
     if n_items <= WHOLE:
         return [slice(0, n_items)]
     return [slice(start, min(start + PART, n_items)) for start in range(0, n_items, PART)]
+
+
+def first_remembered(n_items: int) -> int:
+    """Rows before this one are worked out again for the gradient; for the others a third of the memory does.
+
+    The last are kept, because their gradient comes first: what they took is free when the others need it.
+
+    Examples
+    --------
+    >>> first_remembered(100), first_remembered(1_000_000_000)
+    (0, 1000000000)
+    """
+    room = MEMORY / 3 - NEEDED * n_items
+    return n_items - int(min(max(room / REMEMBERED, 0), n_items))
 
 
 def give_back() -> None:

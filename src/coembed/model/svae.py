@@ -23,7 +23,7 @@ from coembed.kernels import Noise, Partition, Rows, total
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.parts import GIVE_BACK_EVERY, Whole, give_back, row_parts
+from coembed.model.parts import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
 from coembed.model.relation import Bias, Codes, Relation, RelationTerm
 from coembed.model.views import ViewsInference
 
@@ -280,10 +280,10 @@ class SVAE(nn.Module):
         parts = row_parts(every.size)
         if len(parts) == 1 or not isinstance(network, ViewsInference):
             return self._infer_part(name, network(noise), variable, every, noise).of_all(partition)
-        # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient:
-        # the hidden layers of a million nodes alone would take gigabytes.
+        # Of many items all but the codes is forgotten, part by part, and worked out again for the gradient,
+        # as far as there is no room for it: the hidden layers of a million nodes alone would take gigabytes.
         read = network.reader(noise)
-        found, whole = [], Whole(every.size)
+        found, whole, remembered = [], Whole(every.size), first_remembered(every.size)
         for place, rows in enumerate(parts):
 
             def infer(
@@ -295,7 +295,11 @@ class SVAE(nn.Module):
                 return self._infer_part(name, read(place), own, every.part(rows), noise)
 
             # the noise belongs to the rows: the second time it is the same
-            part = checkpoint(infer, use_reentrant=False, preserve_rng_state=False)
+            part = (
+                infer()
+                if rows.start >= remembered
+                else checkpoint(infer, use_reentrant=False, preserve_rng_state=False)
+            )
             found.append(part._replace(codes=part.codes._replace(values=whole.put(rows, part.codes.values))))
         return Inferred.joined(found, whole).of_all(partition)
 
