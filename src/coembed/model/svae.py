@@ -289,8 +289,8 @@ class SVAE(nn.Module):
             def infer(
                 place: int = place, rows: slice = rows, read: Callable[[int], Evidence] = read
             ) -> Inferred:
-                if place % GIVE_BACK_EVERY == 0:
-                    give_back()
+                if remembered == every.size and place % GIVE_BACK_EVERY == 0:
+                    give_back()  # where nothing finds room; else it is only lost for the next step
                 own = None if variable is None else variable.part(rows)
                 return self._infer_part(name, read(place), own, every.part(rows), noise)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from coembed.reproduce.statistics import Mean
 from coembed.reproduce.tables import Entry, Line, Table
 
 GROUP_TITLES = {"floor": "Floors: simple methods", "rival": "Rivals", "ours": "This package"}
@@ -21,10 +22,11 @@ def number(value: float) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 and not text.lstrip("-").startswith("1") else text
 
 
-def spread(entry: Entry) -> str:
-    """The standard deviation; with a single seed, that it is single."""
-    assert entry.value is not None
-    return f"± {number(entry.value.std)}" if entry.value.seeds > 1 else "(1 seed)"
+def spread(mean: Mean, table: Table) -> str:
+    """The standard deviation; of a single seed, that it is single, where others of the table are not."""
+    if mean.seeds > 1:
+        return f" ± {number(mean.std)}"
+    return "" if table.one_seed else " (1 seed)"
 
 
 def markdown(table: Table) -> str:
@@ -32,17 +34,18 @@ def markdown(table: Table) -> str:
     headings = [f"{group} {column}" for group in table.groups for column in table.columns]
     lines = [f"| | {' | '.join(headings)} |", "| --- |" + " --- |" * len(headings)]
     for line in table.lines:
-        lines.append(f"| {line.title} | {' | '.join(_markdown_entry(entry) for entry in line.entries)} |")
+        cells = [_markdown_entry(entry, table) for entry in line.entries]
+        lines.append(f"| {line.title} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _markdown_entry(entry: Entry) -> str:
+def _markdown_entry(entry: Entry, table: Table) -> str:
     shown = "" if entry.printed is None else f" ({number(entry.printed)})"
     if entry.value is None:
         return f"-{shown}"
     mean = number(entry.value.mean)
     mean = {1: f"**{mean}**", 2: f"*{mean}*"}.get(entry.place, mean)
-    return f"{mean}{entry.mark} {spread(entry)}{shown}"
+    return f"{mean}{entry.mark}{spread(entry.value, table)}{shown}"
 
 
 def html(table: Table) -> str:
@@ -60,7 +63,7 @@ def html(table: Table) -> str:
             before = line.group
             span = 1 + wide * len(table.groups)
             body.append(f'<tr class="kind"><th colspan="{span}">{GROUP_TITLES[before]}</th></tr>')
-        body.append(_html_line(line, wide))
+        body.append(_html_line(line, table))
     return (
         '<div class="scroll"><table><thead>'
         f'<tr><th rowspan="2" class="name">Method</th>{top}</tr><tr>{names}</tr></thead>'
@@ -68,9 +71,9 @@ def html(table: Table) -> str:
     )
 
 
-def _html_line(line: Line, wide: int) -> str:
+def _html_line(line: Line, table: Table) -> str:
     cells = "".join(
-        f'<td class="{_classes(entry, place % wide == 0)}">{_html_entry(entry)}</td>'
+        f'<td class="{_classes(entry, place % len(table.columns) == 0)}">{_html_entry(entry, table)}</td>'
         for place, entry in enumerate(line.entries)
     )
     return f'<tr class="{line.group}"><th class="name">{escape(line.title)}</th>{cells}</tr>'
@@ -80,7 +83,7 @@ def _classes(entry: Entry, first: bool) -> str:
     return " ".join(filter(None, (("", "best", "second")[entry.place], "first" if first else "")))
 
 
-def _html_entry(entry: Entry) -> str:
+def _html_entry(entry: Entry, table: Table) -> str:
     shown = "" if entry.printed is None else f'<span class="printed">{number(entry.printed)}</span>'
     if entry.value is None:
         return f'<span class="none">–</span>{shown}'
@@ -88,7 +91,7 @@ def _html_entry(entry: Entry) -> str:
     seeds = f"{entry.value.seeds} seed{'s' if entry.value.seeds > 1 else ''}"
     return (
         f'<span title="{seeds}"><b>{number(entry.value.mean)}</b>{mark}'
-        f'<span class="sd">{spread(entry)}</span></span>{shown}'
+        f'<span class="sd">{spread(entry.value, table)}</span></span>{shown}'
     )
 
 

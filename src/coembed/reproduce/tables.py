@@ -71,6 +71,11 @@ class Table:
     def __bool__(self) -> bool:
         return bool(self.lines)
 
+    @property
+    def one_seed(self) -> bool:
+        """Whether no figure is a mean of several seeds."""
+        return all(entry.value.seeds == 1 for line in self.lines for entry in line.entries if entry.value)
+
 
 @dataclass(frozen=True)
 class Shown:
