@@ -126,7 +126,7 @@ def test_gcn_reaches_its_published_accuracy(real_data: Path) -> None:
 
 
 def test_walks_with_restart_are_the_inverse(small: Network) -> None:
-    moves = san.transitions(small, links=0.1).toarray().astype(np.float64)
+    moves = san.transitions(san.joint_weights(small, links=0.1)).toarray().astype(np.float64)
     expected = 0.5 * np.linalg.inv(np.eye(len(moves)) - 0.5 * moves)
     answer = san.fit(Problem("attributes", small, changes=("steps=40", "restart=0.5")))
     nodes = np.array([3, 50])

@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
 from coembed.baselines.answers import KeptRows, csr_parts, keep_rows
 from coembed.baselines.features import presence
 from coembed.baselines.learning import report
 from coembed.baselines.options import number, options
+from coembed.kernels import SparseMatrix
 from coembed.network import Network
 from coembed.tasks.problem import Problem
 
@@ -31,10 +33,12 @@ def fit(problem: Problem) -> KeptRows:
     Of two nodes, which have no direction, the sum of both ways.
     """
     network, chosen = problem.network, options(SANOptions, problem)
-    moves = transitions(network, chosen.links)
+    weights = joint_weights(network, chosen.links)
+    moves = transitions(weights)
     # rows of P^t as columns of (P^T)^t
     back = sp.csr_array(moves.T)
-    rows = partial(_rows, moves, back, network.n_nodes, problem.task == "links", chosen)
+    sums = _sums(weights)[: network.n_nodes] if problem.task == "links" else None
+    rows = partial(_rows, back, network.n_nodes, sums, chosen)
     items = network.n_nodes if problem.task == "links" else network.n_attributes
     return keep_rows(
         rows,
@@ -45,16 +49,16 @@ def fit(problem: Problem) -> KeptRows:
     )
 
 
-def transitions(network: Network, links: float) -> sp.csr_array:
-    """Where a walker goes from each node and attribute; rows sum to one, or are empty.
+def joint_weights(network: Network, links: float) -> sp.csr_array:
+    """How nodes and attributes are joined in one graph, the nodes first.
 
     Examples
     --------
     >>> network = Network.build([[0, 1], [1, 0]], attributes=[[1.0], [0.0]])
-    >>> transitions(network, links=3.0).toarray()
-    array([[0.  , 0.75, 0.25],
-           [1.  , 0.  , 0.  ],
-           [1.  , 0.  , 0.  ]], dtype=float32)
+    >>> joint_weights(network, links=3.0).toarray()
+    array([[0., 3., 1.],
+           [3., 0., 0.],
+           [1., 0., 0.]], dtype=float32)
     """
     has = presence(network.attributes)
     weights = sp.csr_array(
@@ -63,28 +67,48 @@ def transitions(network: Network, links: float) -> sp.csr_array:
         else presence(network.links) * np.float32(links)
     )
     weights.eliminate_zeros()
+    return weights
+
+
+def transitions(weights: sp.csr_array) -> sp.csr_array:
+    """Where a walker goes from each place; rows sum to one, or are empty.
+
+    Examples
+    --------
+    >>> transitions(sp.csr_array([[0.0, 3.0], [4.0, 4.0]], dtype=np.float32)).toarray()
+    array([[0. , 1. ],
+           [0.5, 0.5]], dtype=float32)
+    """
+    return sp.csr_array(sp.diags_array(1 / _sums(weights)) @ weights)
+
+
+def _sums(weights: sp.csr_array) -> np.ndarray:
+    """Of the rows; one for a row without any weight."""
     sums = np.asarray(weights.sum(axis=1))
-    scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
-    return sp.csr_array(sp.diags_array(scale) @ weights)
+    return np.where(sums > 0, sums, np.float32(1))
 
 
 def walk_with_restart(moves: sp.csr_array, start: np.ndarray, restart: float, steps: int) -> np.ndarray:
     """restart * sum over t of (1 - restart)^t moves^t start, up to the given number of steps."""
-    here = restart * start
+    matrix = SparseMatrix(moves)
+    home = restart * torch.as_tensor(start, dtype=torch.float32).contiguous()
+    here = home
     for _ in range(steps):
-        here = (1 - restart) * (moves @ here) + restart * start
-    return here
+        here = torch.add(home, matrix @ here, alpha=1 - restart)
+    return here.numpy()
 
 
 def _rows(
-    moves: sp.csr_array, back: sp.csr_array, n_nodes: int, links: bool, chosen: SANOptions, nodes: np.ndarray
+    back: sp.csr_array, n_nodes: int, sums: np.ndarray | None, chosen: SANOptions, nodes: np.ndarray
 ) -> np.ndarray:
-    start = np.zeros((moves.shape[0], len(nodes)), dtype=np.float32)
+    start = np.zeros((back.shape[0], len(nodes)), dtype=np.float32)
     start[nodes, np.arange(len(nodes))] = 1
     there = walk_with_restart(back, start, chosen.restart, chosen.steps).T
-    if not links:
+    if sums is None:
         return there[:, n_nodes:]
-    return there[:, :n_nodes] + walk_with_restart(moves, start, chosen.restart, chosen.steps)[:n_nodes].T
+    # weights have no direction, so s_i P^t(i, j) = s_j P^t(j, i): the way back needs no walk of its own
+    there = there[:, :n_nodes]
+    return there * (1 + sums[nodes, None] / sums)
 
 
 def _columns(moves: sp.csr_array, n_nodes: int, chosen: SANOptions, items: np.ndarray) -> np.ndarray:
