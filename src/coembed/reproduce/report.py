@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from coembed.errors import InputError
@@ -22,6 +23,8 @@ from coembed.reproduce.rows import ROWS
 from coembed.reproduce.statistics import mean_of, slope
 from coembed.reproduce.store import Store
 from coembed.reproduce.tables import METRIC_TITLES, Gap, comparison, gaps
+from coembed.reproduce.tuning import Tuned, finished_studies
+from coembed.settings import Task
 
 TITLE = "SCAN reproduced"
 METRICS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
@@ -55,7 +58,7 @@ def write_report(folder: Path) -> list[Path]:
             f"{folder} holds no finished cells; run an experiment first: coembed reproduce table1"
         )
     drawn = draw_figures(results, folder / "figures")
-    sections = report_sections(results, drawn)
+    sections = report_sections(results, drawn, finished_studies(folder / "tuning"))
     page, text = folder / "report.html", folder / "report.md"
     for path, content in (
         (page, as_html(TITLE, sections, folder / "figures")),
@@ -80,7 +83,7 @@ def draw_figures(results: Results, folder: Path) -> list[str]:
     return drawn
 
 
-def report_sections(results: Results, drawn: list[str]) -> list[Section]:
+def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] = ()) -> list[Section]:
     """The report, block by block; sections without anything in them are left out."""
     sections = [
         Section("Summary", summary(results, drawn)),
@@ -89,6 +92,7 @@ def report_sections(results: Results, drawn: list[str]) -> list[Section]:
         Section("Sensitivity and cost", figure_blocks(results, drawn)),
         Section("What the uncertainty means", uncertainty_blocks(drawn)),
         Section("The published protocol", published_blocks(results)),
+        Section("Tuning", tuning_blocks(tuned)),
         Section("Data sets", dataset_blocks(results)),
         Section("Remarks on the paper", [Points(texts.INCONSISTENT)]),
         Section("Rivals beside their printed values", rival_blocks(results)),
@@ -237,6 +241,34 @@ def published_blocks(results: Results) -> list[Block]:
         if networks and table:
             tables.append(table)
     return [texts.PUBLISHED, Points(texts.LEAKS), *tables] if tables else []
+
+
+def tuning_blocks(studies: Sequence[Tuned]) -> list[Block]:
+    """What was chosen on validation data, and what that gained there."""
+    rows = [
+        [
+            titles(record["task"])[record["row"]],
+            TITLES[record["network"]],
+            METRIC_TITLES[record["metric"]],
+            str(len(record["trials"])),
+            "-" if own is None else number(own),
+            number(best["value"]),
+            ", ".join(f"{name} {_short(value)}" for name, value in best["settings"].items()) or "its own",
+        ]
+        for record, best, own in studies
+    ]
+    if not rows:
+        return []
+    headings = ["method", "network", "judged by", "trials", "own settings", "best trial", "chosen"]
+    return [texts.TUNING, Plain(headings, rows)]
+
+
+def titles(task: Task) -> dict[str, str]:
+    return {row.name: row.title for row in ROWS[task]}
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def dataset_blocks(results: Results) -> list[Block]:

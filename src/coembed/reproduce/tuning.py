@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from coembed.errors import InputError
 from coembed.network import Network
@@ -152,22 +152,37 @@ def _optuna() -> Any:
     return optuna
 
 
-def write_chosen(folder: Path, path: Path) -> int:
-    """Gather the best trial of every study in a TOML file, with what it was chosen among; their number.
+class Tuned(NamedTuple):
+    """What came of a study: its record, the trial to be taken, and the figure of the row's own settings."""
 
-    The row's own settings stay unless something was better: a tie changes nothing.
+    record: dict[str, Any]
+    best: dict[str, Any]
+    own: float | None
+
+
+def finished_studies(folder: Path) -> list[Tuned]:
+    """Every study of a folder in which some trial worked.
+
+    The row's own settings, which are tried first, stay unless something was better: a tie changes nothing.
     """
+    found = []
+    for file in sorted(folder.glob("*.json")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        tried = [trial for trial in record["trials"] if trial["value"] is not None]
+        if tried:
+            best = max(tried, key=lambda trial: trial["value"])
+            found.append(Tuned(record, best, record["trials"][0]["value"]))
+    return found
+
+
+def write_chosen(folder: Path, path: Path) -> int:
+    """Gather the best trial of every study in a TOML file, with what it was chosen among; their number."""
     lines = [
         "# Chosen on validation data of seed 0, the same number of trials for every method; no test data.",
         "# own: the figure of the row's own settings. An empty table means that nothing tried was better.",
     ]
-    records = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
-    for record in records:
-        tried = [trial for trial in record["trials"] if trial["value"] is not None]
-        if not tried:
-            continue
-        best = max(tried, key=lambda trial: trial["value"])
-        own = record["trials"][0]["value"]
+    found = finished_studies(folder)
+    for record, best, own in found:
         lines += [
             "",
             f"[{record['task']}.{record['row']}.{record['network']}]",
@@ -182,7 +197,7 @@ def write_chosen(folder: Path, path: Path) -> int:
         ]
     with replacing_file(path) as sibling:
         sibling.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return len(records)
+    return len(found)
 
 
 def _toml(value: Any) -> str:
