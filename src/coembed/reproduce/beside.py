@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import NamedTuple
 
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.page import Plain
 from coembed.reproduce.plan import TABLES
 from coembed.reproduce.results import Results
-from coembed.reproduce.rows import ROWS, tuned
-from coembed.reproduce.statistics import LEVEL, holm, mean_gain, mean_of, paired_test
+from coembed.reproduce.rows import ROWS, Group, tuned
+from coembed.reproduce.statistics import LEVEL, holm, mean_gain, paired_test
 
 OURS = "scan-best"
 METRICS = {"table1": "accuracy", "table2": "auc", "links": "auc"}
@@ -17,7 +18,7 @@ HEADINGS = {"table1": "classes, accuracy", "table2": "attributes, AUC", "links":
 
 
 class Beside(NamedTuple):
-    """The floor or rival with the highest mean, how far ours is above it over the seeds that both have, and
+    """The method that ours is least above, its mean and the difference over the seeds that both have, and
     the corrected p of that difference (None with too few common seeds)."""
 
     title: str
@@ -30,25 +31,32 @@ class Beside(NamedTuple):
         return self.p is not None and self.p < LEVEL
 
 
-def strongest(results: Results, experiment: str, network: str) -> Beside | None:
-    """None where there is nothing of ours or no other."""
+def strongest(
+    results: Results,
+    experiment: str,
+    network: str,
+    ours: str = OURS,
+    groups: tuple[Group, ...] = ("floor", "rival"),
+) -> Beside | None:
+    """Among the methods of some groups; None where there is nothing of ours or no other."""
     metric = METRICS[experiment]
-    ours = results.values(experiment, OURS, network, metric)
+    values = results.values(experiment, ours, network, metric)
     others = {
-        row.title: values
+        row.title: theirs
         for each in ROWS[TABLES[experiment]]
-        if each.group != "ours"
+        if each.group in groups
         for row in (each, tuned(each))
-        if (values := results.values(experiment, row.name, network, metric))
+        if (theirs := results.values(experiment, row.name, network, metric)).keys() & values.keys()
     }
-    if not ours or not others:
+    if not others:
         return None
-    p_values = {title: paired_test(ours, values) for title, values in others.items()}
+    p_values = {title: paired_test(values, theirs) for title, theirs in others.items()}
     tested = {title: p for title, p in p_values.items() if p is not None}
     corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
-    means = {title: mean.mean for title, values in others.items() if (mean := mean_of(values))}
-    title = max(means, key=lambda title: means[title])
-    return Beside(title, means[title], mean_gain(ours, others[title]), corrected.get(title))
+    gains = {title: mean_gain(values, theirs) for title, theirs in others.items()}
+    title = min(gains, key=lambda title: gains[title])
+    mean = fmean(others[title][seed] for seed in others[title].keys() & values.keys())
+    return Beside(title, mean, gains[title], corrected.get(title))
 
 
 def beside_strongest(results: Results) -> Plain | None:

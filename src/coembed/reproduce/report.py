@@ -9,9 +9,9 @@ from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
 from coembed.reproduce import texts
 from coembed.reproduce.beside import beside_strongest
+from coembed.reproduce.claims import PRESETS
 from coembed.reproduce.excerpts import one_row, refresh
 from coembed.reproduce.figures import FIGURES
-from coembed.reproduce.figures.scaling import measured_sizes
 from coembed.reproduce.figures.style import save_figure
 from coembed.reproduce.networks import PAPER, TITLES
 from coembed.reproduce.page import Block, Picture, Plain, Points, Section, as_html, as_markdown
@@ -20,9 +20,10 @@ from coembed.reproduce.printed import DATASETS, TEN_EPOCHS, printed
 from coembed.reproduce.render import number
 from coembed.reproduce.results import Results
 from coembed.reproduce.rows import ROWS
-from coembed.reproduce.statistics import mean_of, slope
+from coembed.reproduce.statistics import mean_of
 from coembed.reproduce.store import Store
-from coembed.reproduce.tables import METRIC_TITLES, Gap, comparison, gaps
+from coembed.reproduce.summary import summary_blocks, unseen_seeds
+from coembed.reproduce.tables import METRIC_TITLES, comparison, gaps
 from coembed.reproduce.tuning import Tuned, finished_studies
 from coembed.settings import Task
 
@@ -86,8 +87,9 @@ def draw_figures(results: Results, folder: Path) -> list[str]:
 def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] = ()) -> list[Section]:
     """The report, block by block; sections without anything in them are left out."""
     sections = [
-        Section("Summary", summary(results, drawn)),
-        Section("How to read the tables", [texts.STRICT, texts.MARKS, texts.PRESETS]),
+        Section("Summary", summary_blocks(results)),
+        Section("How to read the tables", [texts.STRICT, texts.MARKS, texts.PRESETS, Points(texts.WORDS)]),
+        Section("Overview", overview_blocks(results, drawn)),
         *(Section(HEADINGS[name], table_blocks(results, name)) for name in TABLES),
         Section("Sensitivity and cost", figure_blocks(results, drawn)),
         Section("What the uncertainty means", uncertainty_blocks(drawn)),
@@ -101,35 +103,9 @@ def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] =
     return [section for section in sections if section.blocks]
 
 
-def summary(results: Results, drawn: list[str]) -> list[Block]:
-    found = gaps(results)
-    reached = [gap for gap in found if gap.difference >= 0]
-    points = []
-    if found:
-        points.append(
-            f"**{len(reached)} of {len(found)}** cells of the paper's SCAN (Tables 1 and 2) are reached or "
-            "exceeded by the better of our two presets under the strict protocol."
-        )
-        points += [missed(gap) for gap in found if gap.difference < 0]
-    points += beta_trend(results)
-    for row in ("scan-paper", "scan-best"):
-        sizes = measured_sizes(results, row)
-        if len(sizes) > 2:
-            growth = slope(list(sizes), list(sizes.values()))
-            points.append(
-                f"An epoch of preset {row.removeprefix('scan-')} grows with the size of the network to the "
-                f"power "
-                f"**{growth:.2f}** ({min(sizes):,.0f} to {max(sizes):,.0f} nodes)."
-            )
-    blocks: list[Block] = [
-        "The experiments of *Semi-supervisedly Co-embedding Attributed Networks* (NeurIPS 2019), run again "
-        "with "
-        "this package, beside the values that the paper prints, the eight methods it compares with, and "
-        "simple "
-        "floors.",
-    ]
-    if points:
-        blocks.append(Points(tuple(points)))
+def overview_blocks(results: Results, drawn: list[str]) -> list[Block]:
+    """Both presets over all tasks, and the default beside the strongest other method."""
+    blocks: list[Block] = []
     for row, name in (("scan-best", "best, the default"), ("scan-paper", "paper")):
         table = one_row(results, row)
         if table is not None:
@@ -137,38 +113,7 @@ def summary(results: Results, drawn: list[str]) -> list[Block]:
     beside = beside_strongest(results)
     if beside is not None:
         blocks += [texts.BESIDE, beside]
-    return blocks + pictures(
-        drawn, {"overview": "Sand crosses: printed values. Bars: one standard deviation."}
-    )
-
-
-def missed(gap: Gap) -> str:
-    """By how much a printed value is missed, and why, if that is known."""
-    reason = texts.REASONS.get((gap.table, gap.network))
-    return (
-        f"Missed: {gap.what}, {TITLES[gap.network]}, {METRIC_TITLES[gap.metric]}: {number(gap.ours)} against "
-        f"{number(gap.printed)} ({number(gap.difference)}); "
-        + (f"the likely reason: {reason}." if reason else "why is not known.")
-    )
-
-
-def beta_trend(results: Results) -> list[str]:
-    """In a sentence, whether links gain and attributes lose with beta."""
-    found = []
-    for network in results.networks("beta"):
-        parts = []
-        for task in ("links", "attributes"):
-            row = f"scan-paper-{task}"
-            places = results.places("beta", row, network)
-            means = [mean_of(results.values("beta", row, network, "auc", at=at)) for at in places]
-            if len(means) > 1 and means[0] and means[-1]:
-                parts.append(
-                    f"{task} AUC from {number(means[0].mean)} (beta {places[0]:g}) to "
-                    f"{number(means[-1].mean)} (beta {places[-1]:g})"
-                )
-        if parts:
-            found.append(f"Beta on {TITLES[network]}: {', '.join(parts)}.")
-    return found
+    return blocks + pictures(drawn, {"overview": texts.OVERVIEW})
 
 
 def table_blocks(results: Results, experiment: str) -> list[Block]:
@@ -197,17 +142,21 @@ def figure_blocks(results: Results, drawn: list[str]) -> list[Block]:
     blocks = pictures(drawn, captions)
     rows = []
     for network, ten in TEN_EPOCHS.items():
-        ours = [
-            results.values("scaling", row, network, "wall_per_epoch").get(0)
-            for row in ("scan-paper", "scan-best")
-        ]
-        if any(ours):
-            shown = [f"{10 * value:.1f} s" if value else "-" for value in ours]
+        shown = [_ten_epochs(results, row, network) for row in PRESETS]
+        if set(shown) != {"-"}:
             rows.append([TITLES[network], f"{ten:.0f} s", *shown])
     if rows:
-        blocks.append("Ten epochs, on the clock; the paper's on an i7 at 3.6 GHz:")
-        blocks.append(Plain(["", "paper", "ours, preset paper", "ours, preset best"], rows))
+        blocks.append(texts.TEN_EPOCHS)
+        blocks.append(Plain(["", "the paper", *PRESETS.values()], rows))
     return blocks + pictures(drawn, {"training": texts.TRAINING})
+
+
+def _ten_epochs(results: Results, row: str, network: str) -> str:
+    record = results.cells("scaling", row, network).get(0)
+    if record is None:
+        return "-"
+    epoch, before = record["metrics"]["wall_per_epoch"], record["metrics"]["setup_seconds"]
+    return f"{10 * epoch:.1f} s (before: {before:.1f} s)"
 
 
 def uncertainty_blocks(drawn: list[str]) -> list[Block]:
@@ -216,7 +165,7 @@ def uncertainty_blocks(drawn: list[str]) -> list[Block]:
         {
             "variance": texts.VARIANCE,
             "reliability": texts.RELIABILITY,
-            "errors": "Does a method know where it is wrong? Bars: one standard deviation.",
+            "errors": texts.ERRORS,
         },
     )
 
@@ -237,10 +186,28 @@ def published_blocks(results: Results) -> list[Block]:
             networks,
             f"{HEADINGS[experiment]}, published protocol",
             protocol="published",
+            ranked=False,
         )
         if networks and table:
             tables.append(table)
-    return [texts.PUBLISHED, Points(texts.LEAKS), *tables] if tables else []
+    if not tables:
+        return []
+    differences = [
+        [
+            gap.what,
+            TITLES[gap.network],
+            METRIC_TITLES[gap.metric],
+            number(gap.ours.mean),
+            number(gap.printed),
+            f"{100 * gap.difference:+.1f}",
+        ]
+        for gap in gaps(results, "scan-paper", "published")
+    ]
+    blocks = [texts.PUBLISHED, Points(texts.LEAKS), *tables]
+    if differences:
+        headings = ["SCAN (paper)", "network", "metric", "ours", "printed", "difference, points"]
+        blocks += [texts.NOT_PRINTED, Plain(headings, differences)]
+    return blocks
 
 
 def tuning_blocks(studies: Sequence[Tuned]) -> list[Block]:
@@ -329,9 +296,7 @@ def rival_blocks(results: Results) -> list[Block]:
     if not rows:
         return []
     return [
-        "Strict protocol, full inputs, options from validation data; the paper does not say what its rivals "
-        "saw. "
-        "Differences in points; the page of each rival has our choices.",
+        texts.RIVALS,
         Plain(["method", "network", "metric", "ours", "printed", "difference"], rows),
     ]
 
@@ -341,13 +306,16 @@ def made_blocks(results: Results) -> list[Block]:
     if not records:
         return []
     versions = sorted({record.get("code", "unknown") for record in records})
+    places = sorted({record["made_on"] for record in records if "made_on" in record})
     hours = sum(record.get("seconds", {}).get("total_cpu", 0.0) for record in records) / 3600
     points = [
         f"{len(records)} cells, {hours:.1f} hours of processor time, the last finished "
         f"{max(record.get('finished', '') for record in records)[:10]}.",
-        f"Code: {', '.join(versions)}.",
+        *([f"Made on: {'; '.join(places)}. Older records do not say."] if places else []),
+        f"{len(versions)} versions of the code (each record names its own): {', '.join(versions)}.",
         "Every number is a JSON file in `cells`, with its configuration, seed, time and version of the code. "
         "`coembed reproduce report` makes this page from them.",
+        *filter(None, [unseen_seeds(results)]),
     ]
     if FIGURE_NETWORK not in results.networks("table1"):
         points.append("BlogCatalog, on which the paper's figures are made, was not among the networks.")

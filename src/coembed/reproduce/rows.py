@@ -48,7 +48,7 @@ ROWS: dict[Task, tuple[Row, ...]] = {
         Row("linear-views", "linear, all views", "floor", "linear-views"),
         Row("linear-smooth", "linear, smoothed attributes", "floor", "linear-smooth"),
         Row("gcn", "GCN", "rival", "gcn"),
-        Row("gcn-tuned", "GCN, tuned", "rival", "gcn", changes=("inputs=unit", "weight_decay=5e-5")),
+        Row("gcn-tuned", "GCN, unit rows", "rival", "gcn", changes=("inputs=unit", "weight_decay=5e-5")),
         Row("planetoid", "Planetoid-T", "rival", "planetoid"),
         Row("seano", "SEANO", "rival", "seano"),
         Row("graphsgan", "GraphSGAN", "rival", "graphsgan"),

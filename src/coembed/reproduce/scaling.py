@@ -11,7 +11,6 @@ from coembed.network import Network, synthesize
 from coembed.reproduce.cell import Job, Record
 from coembed.reproduce.networks import open_network
 from coembed.settings import preset_settings
-from coembed.tasks.evaluation import peak_rss_mb
 from coembed.tasks.problem import Progress
 
 SYNTHETIC = "synthetic"
@@ -56,7 +55,6 @@ def scaling_work(job: Job, progress: Progress | None) -> Record:
             "seconds_per_epoch": round(float(cpu[1:].min()), 5),
             "wall_per_epoch": round(float(wall[1:].min()), 5),
             "setup_seconds": round(max(0.0, float(cpu[0] - cpu[1:].min())), 3),
-            "peak_rss_mb": round(peak_rss_mb(), 1),
         },
         "details": {
             "nodes": network.n_nodes,

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from coembed.version import __version__
+
+
+@cache
+def made_on() -> str:
+    """Processor, system, and the libraries that do the arithmetic.
+
+    Examples
+    --------
+    >>> "torch" in made_on()
+    True
+    """
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("torch", "numpy", "scipy", "scikit-learn"))
+    return f"{_processor()}, {platform.system()}, Python {platform.python_version()}, {libraries}"
+
+
+def _processor() -> str:
+    """Its name, where the system tells it (Linux)."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 @cache

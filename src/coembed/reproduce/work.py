@@ -16,6 +16,7 @@ from coembed.reproduce.maps import map_work
 from coembed.reproduce.networks import open_network
 from coembed.reproduce.scaling import scaling_work
 from coembed.reproduce.trials import run_cell
+from coembed.reproduce.version import made_on
 from coembed.tasks.problem import Progress
 
 DIGITS = 6
@@ -44,7 +45,8 @@ def run_job(job: Job, progress: Progress | None = None) -> Record:
     seconds = outcome.setdefault("seconds", {})
     seconds["total"] = round(time.perf_counter() - start, 3)
     seconds["total_cpu"] = round(time.process_time() - cpu_start, 3)
-    return outcome | {"threads": job.threads, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return outcome | {"threads": job.threads, "finished": finished, "made_on": made_on()}
 
 
 def trial_work(job: Job, progress: Progress | None) -> Record:
