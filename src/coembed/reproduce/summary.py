@@ -46,8 +46,8 @@ def reached(results: Results) -> list[str]:
     if floor:
         (simple,) = rows_named("classification", FLOOR)
         points.append(
-            f"The floor *{simple.title}*, a logistic regression, does so in {_at_least(floor)} of {len(floor)} "
-            "cells of Table 1: printed values alone say little."
+            f"The floor *{simple.title}*, a logistic regression, does so in {_at_least(floor)} of "
+            f"{len(floor)} cells of Table 1: printed values alone say little."
         )
     return points
 
