@@ -21,6 +21,13 @@ INK, SOFT, LINE, WASH = "#1F2933", "#616E7C", "#CBD2D9", "#F5F7FA"
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#9AA5B1"
 Point = tuple[float, float]
 
+# the small network of the drawing; its matrices are computed from it
+NODES = {0: (0.45, 4.5), 1: (1.15, 4.85), 2: (1.85, 4.35), 3: (0.75, 3.65), 4: (1.6, 3.4), 5: (1.1, 4.15)}
+LINKS = ((0, 1), (0, 5), (1, 5), (1, 2), (2, 5), (3, 5), (3, 4), (2, 4), (0, 3))
+WORDS = {"a": (0.55, 2.2), "b": (1.2, 1.95), "c": (1.85, 2.25)}
+HAS = ((3, "a"), (0, "a"), (5, "b"), (4, "b"), (4, "c"), (2, "c"))
+LABELLED = {0: ORANGE, 2: PINK, 4: PINK}
+
 
 def canvas(width: float, height: float) -> tuple[Figure, Any]:
     """A figure whose one unit is an inch."""
@@ -130,27 +137,24 @@ def _headings(axes: Any) -> None:
 
 def _network(axes: Any) -> None:
     """A handful of nodes, three of them labelled, and words that they have."""
-    nodes = {0: (0.45, 4.5), 1: (1.15, 4.85), 2: (1.85, 4.35), 3: (0.75, 3.65), 4: (1.6, 3.4), 5: (1.1, 4.15)}
-    links = ((0, 1), (0, 5), (1, 5), (1, 2), (2, 5), (3, 5), (3, 4), (2, 4), (0, 3))
-    words = {"a": (0.55, 2.2), "b": (1.2, 1.95), "c": (1.85, 2.25)}
-    has = ((3, "a"), (0, "a"), (5, "b"), (4, "b"), (4, "c"), (2, "c"))
-    for left, right in links:
-        axes.plot(*zip(nodes[left], nodes[right], strict=True), color=GREY, linewidth=1.1, zorder=1)
-    for node, word in has:
+    for left, right in LINKS:
+        axes.plot(*zip(NODES[left], NODES[right], strict=True), color=GREY, linewidth=1.1, zorder=1)
+    for node, word in HAS:
         axes.plot(
-            *zip(nodes[node], words[word], strict=True),
+            *zip(NODES[node], WORDS[word], strict=True),
             color=LINE,
             linewidth=1.1,
             linestyle=(0, (3, 2)),
             zorder=0,
         )
-    colours = {0: ORANGE, 2: PINK, 4: PINK}
-    for node, place in nodes.items():
-        face = colours.get(node, "white")
+    for node, place in NODES.items():
+        face = LABELLED.get(node, "white")
         axes.add_patch(Circle(place, 0.14, facecolor=face, edgecolor=INK, linewidth=1.1, zorder=2))
-        if node not in colours:
+        if node not in LABELLED:
             text(axes, *place, "?", 8, color=SOFT, zorder=3)
-    for word, place in words.items():
+        outwards = -0.17 if place[0] < 1.3 else 0.17  # away from the links
+        text(axes, place[0] + outwards, place[1] + 0.15, str(node + 1), 6.5, color=SOFT)
+    for word, place in WORDS.items():
         square = (place[0] - 0.13, place[1] - 0.13)
         axes.add_patch(
             Rectangle(square, 0.26, 0.26, facecolor="#CCECE3", edgecolor=GREEN, linewidth=1.1, zorder=2)
@@ -159,24 +163,54 @@ def _network(axes: Any) -> None:
     text(axes, 1.2, 1.45, "links, attributes,\na few labels", 8.5, color=SOFT)
 
 
+def adjacency() -> np.ndarray:
+    """Links of the drawn network, both ways."""
+    matrix = np.zeros((len(NODES), len(NODES)), dtype=bool)
+    for left, right in LINKS:
+        matrix[left, right] = matrix[right, left] = True
+    return matrix
+
+
+def attributes() -> np.ndarray:
+    """Words of the drawn nodes."""
+    matrix = np.zeros((len(NODES), len(WORDS)), dtype=bool)
+    for node, word in HAS:
+        matrix[node, list(WORDS).index(word)] = True
+    return matrix
+
+
 def _inputs(axes: Any) -> None:
-    rng = np.random.default_rng(4)
-    _matrix(axes, (2.65, 3.5), rng.random((6, 6)) < 0.4, BLUE, "A")
-    _matrix(axes, (3.4, 3.5), rng.random((6, 3)) < 0.5, GREEN, "X")
-    text(axes, 3.2, 3.2, r"$F^n=[A\,;X]$", 9)
-    _matrix(axes, (2.85, 1.3), rng.random((3, 6)) < 0.5, GREEN, "")
-    text(axes, 3.2, 1.05, r"$F^a=X^\top$", 9)
-    arrow(axes, (2.12, 3.9), (2.5, 3.9), SOFT)
-    arrow(axes, (2.12, 2.0), (2.7, 1.6), SOFT)
+    numbers, words = [str(node + 1) for node in NODES], list(WORDS)
+    _matrix(axes, (2.65, 3.5), adjacency(), BLUE, "A", numbers, numbers)
+    _matrix(axes, (3.4, 3.5), attributes(), GREEN, "X", [], words)
+    text(axes, 3.2, 3.3, r"$F^n=[A\,;X]$", 9)
+    _matrix(axes, (2.85, 1.3), attributes().T, GREEN, "", words, numbers)
+    text(axes, 3.2, 1.1, r"$F^a=X^\top$", 9)
+    arrow(axes, (2.12, 3.9), (2.45, 3.9), SOFT)
+    arrow(axes, (2.12, 2.0), (2.65, 1.62), SOFT)
 
 
-def _matrix(axes: Any, corner: Point, values: np.ndarray, colour: str, name: str) -> None:
-    side = 0.115
+def _matrix(
+    axes: Any,
+    corner: Point,
+    values: np.ndarray,
+    colour: str,
+    name: str,
+    rows: list[str],
+    columns: list[str],
+) -> None:
+    """A grid of cells with what its rows and columns stand for."""
+    (left, bottom), side = corner, 0.115
+    top = bottom + side * len(values)
     for (row, column), value in np.ndenumerate(values):
-        place = (corner[0] + side * column, corner[1] + side * (len(values) - 1 - row))
+        place = (left + side * column, top - side * (row + 1))
         face = colour + "AA" if value else "white"
         axes.add_patch(Rectangle(place, side, side, facecolor=face, edgecolor=LINE, linewidth=0.5))
-    text(axes, corner[0] + side * values.shape[1] / 2, corner[1] + side * len(values) + 0.12, name, 9)
+    for row, words in enumerate(rows):
+        text(axes, left - 0.06, top - side * (row + 0.5), words, 5.5, color=SOFT)
+    for column, words in enumerate(columns):
+        text(axes, left + side * (column + 0.5), top + 0.06, words, 5.5, color=SOFT)
+    text(axes, left + side * values.shape[1] / 2, top + 0.22, name, 9)
 
 
 def _space(axes: Any) -> None:

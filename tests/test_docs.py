@@ -14,6 +14,11 @@ import typer
 from coembed.baselines import METHODS
 from coembed.cli import main
 from coembed.cli.app import app
+from coembed.reproduce.networks import TITLES
+from coembed.reproduce.render import number
+from coembed.reproduce.results import Results
+from coembed.reproduce.statistics import mean_of
+from coembed.reproduce.store import Store
 from coembed.settings import PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +28,28 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_LINE = re.compile(r"(?<!`)`(coembed [^`]+)`")
 OPTION = re.compile(r"^--?[a-zA-Z][a-z-]*$")
 BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def measured(network: str) -> list[str]:
+    """Accuracy, attribute AUC and AP, link AUC and AP of the default model, as the records have them."""
+    results = Results.read(Store(ROOT / "docs" / "results"))
+    wanted = [
+        ("table1", "accuracy"),
+        *((table, name) for table in ("table2", "links") for name in ("auc", "ap")),
+    ]
+    means = [mean_of(results.values(table, "scan-best", network, name)) for table, name in wanted]
+    return [number(mean.mean) for mean in means if mean]
+
+
+def test_the_figures_of_the_readme_are_those_of_the_records() -> None:
+    lines = {
+        line.split("|")[1].split()[0]: line
+        for line in text_of(ROOT / "README.md").splitlines()
+        if " / ." in line
+    }
+    for name, title in TITLES.items():
+        shown = re.sub(r"\([^)]*\)", "", lines[title])  # in brackets what the paper prints
+        assert re.findall(r"\.\d{3}", shown) == measured(name), title
 
 
 def text_of(page: Path) -> str:

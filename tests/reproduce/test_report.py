@@ -193,13 +193,16 @@ def test_every_printed_cell_is_in_the_list_of_gaps(records: Path) -> None:
 def test_a_miss_is_told_with_its_size() -> None:
     gap = Gap("table2", "flickr", "ap", "SCAN", Mean(0.8654, 0.001, 3), 0.871)
     assert gap.difference == pytest.approx(-0.006)
-    said = missed("SCAN (best)", gap)
+    said = missed("SCAN (best)", [gap])
     assert said.startswith(
-        "Missed by SCAN (best): SCAN, Flickr, AP: .865 against .871 (-.006); the likely reason"
+        "Missed by SCAN (best): SCAN, Flickr: AP .865 ± .001 against .871 (-.006); the likely"
     )
-    assert missed("SCAN (best)", replace(gap, network="pubmed")).endswith("why is not known.")
+    assert missed("SCAN (best)", [replace(gap, network="pubmed")]).endswith("why is not known.")
     within = replace(gap, ours=Mean(0.8654, 0.01, 3))
-    assert missed("SCAN (best)", within).endswith("less than the spread over seeds, ± .010.")
+    assert missed("SCAN (best)", [within]).endswith("less than the spread over seeds.")
+    both = missed("SCAN (best)", [gap, replace(gap, metric="auc")])
+    assert both.count("against") == 2
+    assert both.count("the likely reason") == 1
 
 
 def test_claims_are_judged_by_the_figures() -> None:

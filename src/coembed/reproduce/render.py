@@ -7,6 +7,8 @@ from html import escape
 from coembed.reproduce.statistics import Mean
 from coembed.reproduce.tables import Entry, Line, Table
 
+SENTENCE = 50
+"""Letters from which on a text is read from its left end, not compared like a number."""
 GROUP_TITLES = {"floor": "Floors: simple methods", "rival": "Rivals", "ours": "This package"}
 
 
@@ -105,8 +107,10 @@ def plain_html(headings: list[str], rows: list[list[str]]) -> str:
         for row in rows
     )
     head = f'<tr><th class="name">{top[4:]}</tr>' if headings else ""
+    sentences = any(len(cell) > SENTENCE for row in rows for cell in row[1:])
+    kind = "plain words" if sentences else "plain"
     return (
-        f'<div class="scroll"><table class="plain"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+        f'<div class="scroll"><table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
     )
 
 

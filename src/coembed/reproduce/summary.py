@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coembed.reproduce import texts
 from coembed.reproduce.claims import PRESETS, claims_table
 from coembed.reproduce.figures.scaling import measured_sizes
@@ -57,29 +59,29 @@ def _at_least(found: list[Gap]) -> int:
 
 
 def misses(results: Results) -> list[str]:
-    """Every printed cell that a preset does not reach."""
-    return [
-        missed(title, gap)
-        for row, title in PRESETS.items()
-        for gap in gaps(results, row)
-        if gap.difference < 0
-    ]
+    """Every printed cell that a preset does not reach, those of one network together."""
+    found: dict[tuple[str, str, str], list[Gap]] = {}
+    for row, title in PRESETS.items():
+        for gap in gaps(results, row):
+            if gap.difference < 0:
+                found.setdefault((title, gap.what, gap.network), []).append(gap)
+    return [missed(title, together) for (title, _, _), together in found.items()]
 
 
-def missed(title: str, gap: Gap) -> str:
-    """By how much a printed value is missed, and why, if that is known."""
-    reason = texts.REASONS.get((gap.table, gap.network))
-    why = (
-        f"less than the spread over seeds, ± {number(gap.ours.std)}"
-        if abs(gap.difference) < gap.ours.std
-        else f"the likely reason: {reason}"
-        if reason
-        else "why is not known"
+def missed(title: str, together: Sequence[Gap]) -> str:
+    """By how much printed values of a network are missed, and why, if that is known."""
+    first = together[0]
+    figures = ", ".join(
+        f"{METRIC_TITLES[gap.metric]} {number(gap.ours.mean)} ± {number(gap.ours.std)} against "
+        f"{number(gap.printed)} ({number(gap.difference)})"
+        for gap in together
     )
-    return (
-        f"Missed by {title}: {gap.what}, {TITLES[gap.network]}, {METRIC_TITLES[gap.metric]}: "
-        f"{number(gap.ours.mean)} against {number(gap.printed)} ({number(gap.difference)}); {why}."
-    )
+    reason = texts.REASONS.get((first.table, first.network))
+    if all(abs(gap.difference) < gap.ours.std for gap in together):
+        why = "less than the spread over seeds"
+    else:
+        why = f"the likely reason: {reason}" if reason else "why is not known"
+    return f"Missed by {title}: {first.what}, {TITLES[first.network]}: {figures}; {why}."
 
 
 def growth(results: Results) -> list[str]:

@@ -30,7 +30,7 @@ BESIDE = (
     "points, both over the seeds that the two have in common; * where that is more than luck (paired "
     "t-test, at least three seeds, p < .05, Holm's correction for all other methods of the column)."
 )
-OVERVIEW = "Sand crosses: printed values. Bars: one standard deviation."
+OVERVIEW = "Sand crosses: printed values. Bars: one standard deviation. The majority class is left out."
 PRESETS = (
     "SCAN_DIS is the discriminator, SCAN_SVM a support vector machine on the 64-dimensional embedding "
     "of the same fit, trained on the labelled nodes only. SCAN (paper) has beta .5 for classes and "

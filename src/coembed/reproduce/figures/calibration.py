@@ -15,6 +15,7 @@ from coembed.reproduce.figures.style import (
     legend,
     name_axes,
     new_figure,
+    shared_legend,
 )
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.results import Results
@@ -51,7 +52,7 @@ def variance_figure(results: Results) -> Any:
     if not lines:
         return None
     rows = [row for row in rows if any(key[0] == row for key in lines)]
-    figure, axes = new_figure(len(EVIDENCE), len(rows), width=3.9, height=3.1)
+    figure, axes = new_figure(len(EVIDENCE), len(rows), width=3.9, height=3.4)
     for place, (row, (kind, (x, what))) in enumerate(
         (row, item) for row in rows for item in EVIDENCE.items()
     ):
@@ -71,15 +72,20 @@ def variance_figure(results: Results) -> Any:
                 marker="o",
                 markersize=3,
                 linewidth=1.3,
-                label=f"{TITLES[network]}: {rank:+.2f}",
+                label=f"{TITLES[network]} {rank:+.2f}",
             )
         name_axes(panel, x, f"variance of the {what} / mean", f"SCAN ({row.removeprefix('scan-')})")
-        legend(panel, title="Spearman", title_fontsize=7.5)
+        below = {"loc": "upper left", "bbox_to_anchor": (-0.04, -0.17), "ncols": 3, "alignment": "left"}
+        narrow = {"columnspacing": 0.9, "handlelength": 1.2, "fontsize": 7.2}
+        legend(panel, **below, **narrow, title="Spearman", title_fontsize=7.2)
     return figure
 
 
 def reliability_figure(results: Results) -> Any:
-    """How often right against how sure; the diagonal is what a probability should mean."""
+    """How often right against how sure; the diagonal is what a probability should mean.
+
+    Methods are named once for all panels; their calibration errors stand in each, in the same order.
+    """
     networks = [n for n in results.networks("table1") if any(_bins(results, row, n) for row in COMPARED)]
     if not networks:
         return None
@@ -87,6 +93,8 @@ def reliability_figure(results: Results) -> Any:
     figure, axes = new_figure(columns, -(-len(networks) // columns), width=3.7, height=3.5)
     for panel in axes[len(networks) :]:
         panel.set_axis_off()
+    styles = {row: _reliability_style(row) for row in COMPARED}
+    drawn = set()
     for panel, network in zip(axes, networks, strict=False):
         panel.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle="--", zorder=1)
         for row in COMPARED:
@@ -96,22 +104,24 @@ def reliability_figure(results: Results) -> Any:
             counts, confidence, right = bins
             enough = counts >= 20  # an average over fewer nodes is noise
             error = mean_of(results.values("table1", row, network, "ece"))
-            panel.plot(
-                confidence[enough],
-                right[enough],
-                color=colour_of(row),
-                marker="o",
-                markersize=3,
-                linewidth=1.7 if row in OURS else 1.0,
-                alpha=1 if row in OURS else 0.8,
-                zorder=3 if row in OURS else 2,
-                label=f"{_TITLES[row]}: {error.mean:.3f}" if error else _TITLES[row],
-            )
+            label = f"{error.mean:.3f}" if error else "not known"
+            panel.plot(confidence[enough], right[enough], label=label, **styles[row])
+            drawn.add(row)
         panel.set_xlim(0, 1.02)
         panel.set_ylim(0, 1.02)
         name_axes(panel, "confidence in the likeliest class", "share of right answers", TITLES[network])
-        legend(panel, loc="upper left", fontsize=6.5, title="calibration error", title_fontsize=7)
+        # hardly a node is unsure and mostly right: this corner stays free if the column is narrow
+        narrow = {"handlelength": 1.2, "alignment": "left", "borderaxespad": 0.2}
+        legend(panel, **narrow, loc="upper left", fontsize=6.5, title="calibration error", title_fontsize=6.5)
+    shared_legend(figure, {_TITLES[row]: styles[row] for row in COMPARED if row in drawn})
     return figure
+
+
+def _reliability_style(row: str) -> dict[str, Any]:
+    """Ours stand out: thicker, and above the others."""
+    ours = row in OURS
+    weight = {"linewidth": 1.7, "alpha": 1.0, "zorder": 3} if ours else {"linewidth": 1.0, "alpha": 0.8}
+    return {"color": colour_of(row), "marker": "o", "markersize": 3} | weight
 
 
 def error_figure(results: Results) -> Any:

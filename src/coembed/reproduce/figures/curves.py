@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from coembed.reproduce.figures.style import (
+    INK,
     OURS,
+    PAPER,
     PRINTED,
     colour_of,
     legend,
     name_axes,
     new_figure,
+    shared_legend,
 )
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.plan import FIGURE_NETWORK, USUAL_RATIO
@@ -18,7 +21,14 @@ from coembed.reproduce.printed import BETA_CURVES, LABEL_CURVES
 from coembed.reproduce.results import Results
 from coembed.reproduce.statistics import Mean, mean_of
 
-MARKS = {"auc": "o", "ap": "s"}
+MARKS: dict[str, dict[str, Any]] = {
+    "auc": {"marker": "o"},
+    "ap": {"marker": "s", "markerfacecolor": PAPER, "linestyle": (0, (1, 1))},
+}
+"""Colours of curves mean presets, here as elsewhere, so metrics differ by mark and line."""
+
+DASHES = (0, (4, 2))
+LOSSES = {"loss": "-", "links": "--", "attributes": ":", "classification": "-."}
 
 
 def draw_means(axes: Any, points: dict[float, Mean], label: str, colour: str, **style: Any) -> None:
@@ -40,7 +50,7 @@ def draw_printed(axes: Any, curve: dict[float, float], label: str, **style: Any)
         label=label,
         color=PRINTED,
         zorder=1,
-        **({"linestyle": (0, (4, 2)), "marker": "o", "markersize": 3, "linewidth": 1.2} | style),
+        **({"linestyle": DASHES, "marker": "o", "markersize": 3, "linewidth": 1.2} | style),
     )
 
 
@@ -57,11 +67,10 @@ def beta_figure(results: Results) -> Any:
             for metric, mark in MARKS.items():
                 if network == FIGURE_NETWORK:
                     curve = BETA_CURVES[task, metric]
-                    draw_printed(panel, curve, f"{metric.upper()}, printed", marker=mark)
+                    draw_printed(panel, curve, f"{metric.upper()}, printed", **(mark | {"linestyle": DASHES}))
                 points = _points(results, "beta", f"scan-paper-{task}", network, metric)
-                colour = OURS["scan-best"] if metric == "auc" else OURS["scan-paper"]
                 if points:
-                    draw_means(panel, points, f"{metric.upper()}, ours", colour, marker=mark)
+                    draw_means(panel, points, f"{metric.upper()}, ours", OURS["scan-paper"], **mark)
             name_axes(panel, "beta: share of the links in the loss", "score", f"{title}, {TITLES[network]}")
             legend(panel)
     return figure
@@ -87,10 +96,8 @@ def labels_figure(results: Results) -> Any:
                 draw_printed(panel, curve, f"{name}, printed", marker=mark)
         for row, metric, title, dash, mark in lines:
             points = _points(results, "labels", row, network, metric)
-            usual = mean_of(results.values("table1", row, network, metric))
-            if points and usual:
-                points[USUAL_RATIO] = usual
             if points:
+                points |= _usual_point(results, row, network, metric)
                 draw_means(panel, points, title, colour_of(row), linestyle=dash, marker=mark)
         name_axes(panel, "share of the nodes whose label is seen", "accuracy", TITLES[network])
         legend(panel, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
@@ -110,31 +117,38 @@ def training_figure(results: Results) -> Any:
     figure, axes = new_figure(columns, -(-len(networks) // columns), width=3.8, height=2.9)
     for panel in axes[len(networks) :]:
         panel.set_axis_off()
-    parts = {"loss": "-", "links": "--", "attributes": ":", "classification": "-."}
     for panel, network in zip(axes, networks, strict=False):
         for row, colour in OURS.items():
-            for part, dash in parts.items():
-                curve = _curves(results, row, network).get(part)
-                if curve:
-                    name = f"{row.removeprefix('scan-')}: {part}"
-                    panel.plot(
-                        curve["epoch"],
-                        curve["value"],
-                        color=colour,
-                        linestyle=dash,
-                        linewidth=1.5 if part == "loss" else 1,
-                        label=name,
-                    )
+            curves = _curves(results, row, network)
+            for part in LOSSES:
+                if part in curves:
+                    curve = curves[part]
+                    panel.plot(curve["epoch"], curve["value"], color=colour, **_loss_style(part))
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_formatter("")
         name_axes(panel, "epoch", "loss and its parts", TITLES[network])
-    legend(axes[0], ncols=2, fontsize=6.5, columnspacing=1.0, handlelength=1.6)
+    presets = {f"preset {row.removeprefix('scan-')}": {"color": colour} for row, colour in OURS.items()}
+    parts = {part: {"color": INK} | _loss_style(part) for part in LOSSES}
+    shared_legend(figure, presets | parts)
     return figure
+
+
+def _loss_style(part: str) -> dict[str, Any]:
+    return {"linestyle": LOSSES[part], "linewidth": 1.5 if part == "loss" else 1}
 
 
 def _curves(results: Results, row: str, network: str) -> dict[str, Any]:
     return results.cells("table1", row, network).get(0, {}).get("details", {}).get("curves", {})
+
+
+def _usual_point(results: Results, row: str, network: str, metric: str) -> dict[float, Mean]:
+    """The point that the classification table has, over the seeds of the others: more would make a kink."""
+    places = results.places("labels", row, network)
+    seeds = {seed for at in places for seed in results.values("labels", row, network, metric, at=at)}
+    values = results.values("table1", row, network, metric)
+    usual = mean_of({seed: value for seed, value in values.items() if seed in seeds})
+    return {USUAL_RATIO: usual} if usual else {}
 
 
 def _points(results: Results, experiment: str, row: str, network: str, metric: str) -> dict[float, Mean]:

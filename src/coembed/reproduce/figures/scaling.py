@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from coembed.reproduce.figures.style import FAINT, INK, OURS, PRINTED, legend, name_axes, new_figure
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.printed import TEN_EPOCHS
@@ -32,9 +34,11 @@ def scaling_figure(results: Results) -> Any:
         sizes, colour = measured_sizes(results, row), OURS[row]
         title = f"preset {row.removeprefix('scan-')}"
         if len(sizes) > 1:
-            title += f": slope {slope(list(sizes), list(sizes.values())):.2f}"
+            exponent = slope(list(sizes), list(sizes.values()))
+            title += f": slope {exponent:.2f}"
+            _fitted_line(panel, sizes, exponent, colour)
         panel.plot(list(sizes), list(sizes.values()), color=colour, marker="o", markersize=5, label=title)
-    _ruler(panel, measured_sizes(results, rows[0]))
+    _ruler(panel, measured_sizes(results, rows[-1]))
     real: dict[str, float] = {}
     for row in rows:
         for network in TITLES:
@@ -43,15 +47,17 @@ def scaling_figure(results: Results) -> Any:
                 nodes, seconds = cells[0]["details"]["nodes"], cells[0]["metrics"]["wall_per_epoch"]
                 panel.scatter([nodes], [seconds], marker="D", s=22, color=OURS[row], alpha=0.75, zorder=3)
                 real[network] = max(real.get(network, 0), seconds)
-                nodes_of = (nodes, real[network])
                 if row == rows[-1]:
-                    _name(panel, TITLES[network], nodes_of, (5, 4))
+                    # steeper than the curves, and apart from each other where networks are alike in size
+                    _name(panel, TITLES[network], (nodes, real[network]), (3, 5), rotation=60)
     for network, ten in TEN_EPOCHS.items():
         cells = results.cells("scaling", rows[0], network)
         if 0 in cells:
             nodes = cells[0]["details"]["nodes"]
             panel.scatter([nodes], [ten / 10], marker="X", s=55, color=PRINTED, zorder=3)
-            _name(panel, f"{TITLES[network]}, printed", (nodes, ten / 10), (7, -3), PRINTED)
+            _name(panel, f"{TITLES[network]}, printed", (nodes, ten / 10), (7, -3), color=PRINTED)
+    if any(len(measured_sizes(results, row)) > 1 for row in rows):
+        panel.plot([], [], color=FAINT, linewidth=6, alpha=0.35, label="least-squares line")
     if real:
         panel.plot(
             [], [], linestyle="", marker="D", markersize=5, color=INK, alpha=0.7, label="real networks"
@@ -61,12 +67,20 @@ def scaling_figure(results: Results) -> Any:
     return figure
 
 
+def _fitted_line(panel: Any, sizes: dict[float, float], exponent: float, colour: str) -> None:
+    """The least-squares line through the logarithms, whose slope the legend names."""
+    nodes, seconds = np.array(list(sizes)), np.array(list(sizes.values()))
+    centre = np.log(seconds).mean() - exponent * np.log(nodes).mean()
+    panel.plot(nodes, np.exp(centre) * nodes**exponent, color=colour, linewidth=6, alpha=0.18, zorder=1)
+
+
 def _ruler(panel: Any, sizes: dict[float, float]) -> None:
-    """Ticks at the sizes measured, and a faint line of slope one."""
+    """Ticks at the sizes measured, and a faint line of slope one, below the curve."""
     first, last = min(sizes), max(sizes)
+    start = 0.5 * sizes[first]
     panel.plot(
         [first, last],
-        [sizes[first], sizes[first] * last / first],
+        [start, start * last / first],
         color=FAINT,
         linewidth=1,
         linestyle=":",
@@ -78,7 +92,6 @@ def _ruler(panel: Any, sizes: dict[float, float]) -> None:
     panel.yaxis.set_major_formatter("{x:g}")
 
 
-def _name(
-    panel: Any, text: str, place: tuple[float, float], offset: tuple[int, int], colour: str = INK
-) -> None:
-    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7.5, color=colour)
+def _name(panel: Any, text: str, place: tuple[float, float], offset: tuple[int, int], **style: Any) -> None:
+    usual = {"fontsize": 7.5, "color": INK, "rotation_mode": "anchor"}
+    panel.annotate(text, place, offset, textcoords="offset points", **(usual | style))

@@ -40,8 +40,11 @@ def new_figure(
 ) -> Any:
     """A figure and its axes, in a grid that leaves room for titles; axes come back as a flat list."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(width * columns, height * rows), dpi=130, facecolor=PAPER, layout="constrained")
+    size = (width * columns, height * rows)
+    layout = ConstrainedLayoutEngine(wspace=0.05)
+    figure = Figure(figsize=size, dpi=130, facecolor=PAPER, layout=layout)
     axes = figure.subplots(rows, columns, squeeze=False, **options).ravel().tolist()
     for each in axes:
         tidy(each)
@@ -70,6 +73,16 @@ def legend(axes: Any, **options: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, labels, **({"fontsize": 7.5, "frameon": False, "loc": "best"} | options))
+
+
+def shared_legend(figure: Any, entries: dict[str, dict[str, Any]], **options: Any) -> None:
+    """One legend for all panels, outside of them: names with the style of their line or mark."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], label=name, **style) for name, style in entries.items()]
+    columns = min(len(handles), int(figure.get_figwidth() / 1.5))  # a name takes up to so many inches
+    usual = {"loc": "outside lower center", "ncols": columns, "fontsize": 8.5, "frameon": False}
+    figure.legend(handles=handles, labelcolor=INK, **(usual | options))
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> None:
