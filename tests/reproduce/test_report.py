@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from coembed.errors import InputError
-from coembed.reproduce.beside import strongest
+from coembed.reproduce.beside import below_others, strongest
 from coembed.reproduce.claims import claims_table
 from coembed.reproduce.excerpts import EXCERPTS, refresh
 from coembed.reproduce.figures import FIGURES
@@ -62,6 +62,9 @@ def test_the_strongest_other_method_is_named_with_the_difference() -> None:
     assert found is not None
     assert (found.title, found.significant) == ("GCN", True)
     assert found.gain == pytest.approx(-0.091 / 3)
+    below = below_others(results(scan_best=[0.80, 0.82, 0.81], gcn=[0.83, 0.851, 0.84]))
+    assert below is not None
+    assert below.rows == [["Cora", "classes", "ACC", "GCN", ".840", ".810*"]]
     # two common seeds tell nothing
     found = strongest(results(scan_best=[0.80, 0.82], gcn=[0.83, 0.85]), "table1", "cora")
     assert found is not None
@@ -256,7 +259,7 @@ def test_pages_beside_the_report_are_filled_in(records: Path, tmp_path: Path) ->
 def test_every_excerpt_has_something_to_say(records: Path) -> None:
     results = Results.read(Store(records))
     for name, excerpt in EXCERPTS.items():
-        assert "BlogCatalog" in excerpt(results), name
+        assert ("none" if name == "below" else "BlogCatalog") in excerpt(results), name
         assert excerpt(Results({}, [])) == "Not measured yet."
 
 

@@ -8,12 +8,21 @@ from typing import NamedTuple
 from coembed.reproduce.networks import TITLES
 from coembed.reproduce.page import Plain
 from coembed.reproduce.plan import TABLES
+from coembed.reproduce.render import number
 from coembed.reproduce.results import Results
 from coembed.reproduce.rows import ROWS, Group, tuned
 from coembed.reproduce.statistics import LEVEL, holm, mean_gain, paired_test
+from coembed.reproduce.tables import METRIC_TITLES
 
 OURS = "scan-best"
 METRICS = {"table1": "accuracy", "table2": "auc", "links": "auc"}
+_PAIRS = ("auc", "ap", "auc_matched", "ap_matched", "mrr", "recall_at_10", "ndcg_at_10")
+RANKED = {
+    "table1": ("classes", ("accuracy", "macro_f1", "error_auroc")),
+    "table2": ("attributes", _PAIRS),
+    "links": ("links", _PAIRS),
+}
+"""All figures of which more is better."""
 HEADINGS = {"table1": "classes, accuracy", "table2": "attributes, AUC", "links": "links, AUC"}
 
 
@@ -37,9 +46,10 @@ def strongest(
     network: str,
     ours: str = OURS,
     groups: tuple[Group, ...] = ("floor", "rival"),
+    metric: str = "",
 ) -> Beside | None:
-    """Among the methods of some groups; None where there is nothing of ours or no other."""
-    metric = METRICS[experiment]
+    """Among the methods of some groups, by the experiment's first metric or another; None without any."""
+    metric = metric or METRICS[experiment]
     values = results.values(experiment, ours, network, metric)
     others = {
         row.title: theirs
@@ -57,6 +67,23 @@ def strongest(
     title = min(gains, key=lambda title: gains[title])
     mean = fmean(others[title][seed] for seed in others[title].keys() & values.keys())
     return Beside(title, mean, gains[title], corrected.get(title))
+
+
+def below_others(results: Results) -> Plain | None:
+    """Every figure in which a floor or a rival is above ours; None if there is nothing to compare."""
+    lines, compared = [], False
+    for experiment, (heading, metrics) in RANKED.items():
+        for network, name in TITLES.items():
+            for metric in metrics:
+                found = strongest(results, experiment, network, metric=metric)
+                compared = compared or found is not None
+                if found and found.gain < -0.0005:  # of three digits shown, the last may be rounding
+                    ours = number(found.mean + found.gain) + ("*" if found.significant else "")
+                    lines.append(
+                        [name, heading, METRIC_TITLES[metric], found.title, number(found.mean), ours]
+                    )
+    headings = ["", "task", "figure", "method", "its mean", "ours"]
+    return Plain(headings, lines or [["none", "", "", "", "", ""]]) if compared else None
 
 
 def beside_strongest(results: Results) -> Plain | None:

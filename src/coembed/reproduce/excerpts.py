@@ -10,7 +10,7 @@ from typing import Any
 
 from coembed.errors import InputError
 from coembed.network.atomic import replacing_file
-from coembed.reproduce.beside import beside_strongest
+from coembed.reproduce.beside import below_others, beside_strongest
 from coembed.reproduce.cell import Record
 from coembed.reproduce.networks import PAPER, TITLES
 from coembed.reproduce.page import Plain
@@ -89,17 +89,16 @@ def _detail(record: Record, place: str) -> float | None:
     return found if found is None else float(found)
 
 
-def _row(name: str, columns: _Columns = _ANSWERS) -> Callable[[Results], str]:
+def _plain(table: Callable[[Results], Plain | None]) -> Callable[[Results], str]:
     def text(results: Results) -> str:
-        found = one_row(results, name, columns)
+        found = table(results)
         return plain_markdown(found.headings, found.rows) if found else "Not measured yet."
 
     return text
 
 
-def _beside(results: Results) -> str:
-    found = beside_strongest(results)
-    return plain_markdown(found.headings, found.rows) if found else "Not measured yet."
+def _row(name: str, columns: _Columns = _ANSWERS) -> Callable[[Results], str]:
+    return _plain(lambda results: one_row(results, name, columns))
 
 
 def _table(experiment: str, metrics: tuple[str, ...]) -> Callable[[Results], str]:
@@ -136,7 +135,8 @@ def _fit_seconds(results: Results, experiment: str, row: str, network: str) -> s
 EXCERPTS: dict[str, Callable[[Results], str]] = {
     "best": _row("scan-best"),
     "sureness": _row("scan-best", _SURENESS),
-    "beside": _beside,
+    "beside": _plain(beside_strongest),
+    "below": _plain(below_others),
     "paper": _row("scan-paper"),
     "table1": _table("table1", ("accuracy", "macro_f1")),
     "table2": _table("table2", ("auc", "ap", "auc_matched")),
