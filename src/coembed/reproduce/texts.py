@@ -107,7 +107,7 @@ TUNING = (
     "judged on the validation part of seed 0, which the method does not see. Test data are never "
     "looked at. What was chosen is in rows of its own (*tuned*). Where few nodes are kept for "
     "validation (30 on WordNet, 104 on BlogCatalog) a point or two in accuracy is chance; of "
-    "attributes and links there are thousands of pairs."
+    "attributes and links hundreds of pairs or more are kept."
 )
 COUNTING = (
     "Pubmed: the paper's 44,338 is half of a listing with duplicates and self-loops (88,676 lines); "
