@@ -216,7 +216,7 @@ def tuning_blocks(studies: Sequence[Tuned]) -> list[Block]:
         [
             titles(record["task"])[record["row"]],
             TITLES[record["network"]],
-            METRIC_TITLES[record["metric"]],
+            f"{record['task']}, {METRIC_TITLES[record['metric']]}",
             str(len(record["trials"])),
             "-" if own is None else number(own),
             number(best["value"]),
