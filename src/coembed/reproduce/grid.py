@@ -100,7 +100,9 @@ def run_grid(
 
     def jobs() -> Iterator[Job]:
         threads = max(1, cores() // where.jobs)
-        queue = deque(pending.values())
+        # what was in flight when a worker died is run again alone, last: so the culprit shows itself
+        trusted = [cell for cell in pending.values() if cell.file not in suspects]
+        queue = deque(trusted or [next(iter(pending.values()))])
         put_off = set()
         while queue:
             cell = queue.popleft()
@@ -119,26 +121,29 @@ def run_grid(
                 yield Job(cell, data, threads)
 
     pending = {cell.file: cell for cell in left}
+    suspects: set[str] = set()
     with _workers(where) as results:
         while pending:
             try:
                 for cell, record in results(jobs(), epochs):
                     keep(cell, record)
             except _lost_worker(where) as error:
-                _count_the_lost(pending, store, keep, error)
+                suspects |= _count_the_lost(pending, store, keep, error)
     return tally
 
 
 def _count_the_lost(
     pending: dict[str, Cell], store: Store, keep: Callable[[Cell, Record], None], error: Exception
-) -> None:
-    """A worker is gone, with a cell that it was at: such cells are tried again last, a few times."""
+) -> set[str]:
+    """A worker is gone, with a cell that it was at: those in flight, which are tried again a few times."""
+    lost = set()
     for cell in [cell for cell in pending.values() if store.read(cell).get("state") == "running"]:
         if store.attempts(cell) >= MOST_ATTEMPTS:
             reason = str(error).strip().splitlines()[0]
             keep(cell, {"state": "failed", "error": f"its process ended: {reason}", "seconds": {}})
         else:
-            pending[cell.file] = pending.pop(cell.file)
+            lost.add(cell.file)
+    return lost
 
 
 class Pace:
