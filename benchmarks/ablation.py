@@ -14,9 +14,9 @@ import json
 import os
 from pathlib import Path
 
+from coembed.evaluation import evaluate
 from coembed.network import read
 from coembed.settings import Task
-from coembed.tasks import evaluate
 
 NETWORKS = ("wordnet-demo", "cora", "citeseer", "blogcatalog", "flickr", "pubmed")
 TASKS: dict[Task, tuple[str, str]] = {

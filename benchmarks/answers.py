@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from coembed.fitted import Fitted, load, save
+from coembed.fitted.matches import position
+from coembed.fitted.nearest_index import index_of
 from coembed.network import Network, synthesize
-from coembed.result import Fitted, load, save
-from coembed.result.answers import position
-from coembed.result.index import index_of
 
 COMMAND = "from coembed.cli import main; main()"
 QUESTIONS = 20

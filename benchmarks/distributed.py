@@ -91,7 +91,7 @@ def prepare_all(arguments: argparse.Namespace) -> None:
     from coembed.network import read
     from coembed.settings import preset_settings
     from coembed.training.fit import prepare
-    from coembed.training.staging import write_prepared
+    from coembed.training.prepared import write_prepared
 
     network = read(arguments.network)
     settings = preset_settings(arguments.preset).parse(arguments.set)
@@ -113,12 +113,12 @@ def train_share(arguments: argparse.Namespace) -> dict[str, Any]:
     import torch
     import torch.distributed as dist
 
-    from coembed.job import job_here
-    from coembed.model.dealing import dealt_out
+    from coembed.distributed.job import job_here
+    from coembed.distributed.shares import Share
+    from coembed.distributed.view_shares import dealt_out
     from coembed.model.scan import scan
-    from coembed.model.share import Share
     from coembed.training import train
-    from coembed.training.staging import open_prepared
+    from coembed.training.prepared import open_prepared
 
     job = job_here()
     if job.processes > 1:

@@ -28,7 +28,7 @@ import torch
 from coembed.kernels import Noise
 from coembed.kernels.sparse import Factor, gathered_rows, scattered, turned
 from coembed.model import RelationTerm, scan
-from coembed.model.parts import keep_freed
+from coembed.model.row_chunks import keep_freed
 from coembed.network import Network, read, synthesize
 from coembed.settings import preset_settings
 

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from coembed.fitted import Fitted, save
+from coembed.maps.layout import _fingerprint
 from coembed.network import Network
-from coembed.network.npz import save_arrays
+from coembed.network.readers.npz import save_arrays
 from coembed.network.synthetic import synthesize, true_classes
-from coembed.result import Fitted, save
-from coembed.result.layout import _fingerprint
 
 CLASSES, DIM = 12, 64
 

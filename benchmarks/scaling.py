@@ -61,7 +61,7 @@ def measure(nodes: int, preset: str) -> dict[str, Any]:
     import torch
 
     from coembed.kernels import Noise
-    from coembed.model.parts import keep_freed
+    from coembed.model.row_chunks import keep_freed
     from coembed.model.scan import look, scan
     from coembed.network import synthesize
     from coembed.settings import preset_settings

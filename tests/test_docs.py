@@ -14,11 +14,11 @@ import typer
 from coembed.baselines import METHODS
 from coembed.cli import main
 from coembed.cli.app import app
-from coembed.reproduce.networks import TITLES
-from coembed.reproduce.render import number
-from coembed.reproduce.results import Results
-from coembed.reproduce.statistics import mean_of
-from coembed.reproduce.store import Store
+from coembed.experiments.benchmark_networks import TITLES
+from coembed.experiments.record_store import Store
+from coembed.experiments.results import Results
+from coembed.report.render import number
+from coembed.report.statistics import mean_of
 from coembed.settings import PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,8 +100,8 @@ def few_epochs(monkeypatch):
     for tasks in PRESETS.values():
         for changes in tasks.values():
             monkeypatch.setitem(changes, "epochs", 2)
-    monkeypatch.setattr("coembed.tasks.evaluation.PUBLISHED_CHANGES", ("epochs=2",))
-    monkeypatch.setattr("coembed.result.layout.MOST_FOR_TSNE", 0)
+    monkeypatch.setattr("coembed.evaluation.evaluation.PUBLISHED_CHANGES", ("epochs=2",))
+    monkeypatch.setattr("coembed.maps.layout.MOST_FOR_TSNE", 0)
 
 
 @BY_NAME

@@ -16,10 +16,10 @@ from coembed.version import __version__
 if TYPE_CHECKING:
     from coembed.errors import InputError
     from coembed.estimator import SCAN
+    from coembed.evaluation import evaluate
+    from coembed.fitted import Fitted, load, save
     from coembed.network import Network, demo_network, read, write
-    from coembed.result import Fitted, load, save
     from coembed.settings import Settings, preset_settings
-    from coembed.tasks import evaluate
     from coembed.training import fit
 
 # Each name is fetched when it is first asked for: reading a network or asking a saved model never waits
@@ -31,12 +31,12 @@ _HOMES = {
     "demo_network": "coembed.network",
     "read": "coembed.network",
     "write": "coembed.network",
-    "Fitted": "coembed.result",
-    "load": "coembed.result",
-    "save": "coembed.result",
+    "Fitted": "coembed.fitted",
+    "load": "coembed.fitted",
+    "save": "coembed.fitted",
     "Settings": "coembed.settings",
     "preset_settings": "coembed.settings",
-    "evaluate": "coembed.tasks",
+    "evaluate": "coembed.evaluation",
     "fit": "coembed.training",
 }
 

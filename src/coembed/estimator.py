@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coembed.network.data import Network
-from coembed.result import Fitted
+from coembed.fitted import Fitted
+from coembed.network.network import Network
 from coembed.settings import Task, preset_settings
 
 

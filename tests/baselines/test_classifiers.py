@@ -13,8 +13,8 @@ from coembed.baselines import classifiers
 from coembed.baselines.classifiers import Classes, Hops, linear_smooth, linear_x, majority, propagation
 from coembed.baselines.features import idf_rows, mean_of_neighbours
 from coembed.errors import InputError
+from coembed.evaluation.problem import Problem
 from coembed.network import Network, split_labels
-from coembed.tasks.problem import Problem
 
 FLOORS = [
     classifiers.majority,

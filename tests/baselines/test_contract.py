@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from coembed.baselines import METHODS
 from coembed.errors import InputError
+from coembed.evaluation import Answer, Problem, draw_splits
+from coembed.evaluation.trial import strict_trial
 from coembed.network import UNKNOWN, Network
 from coembed.settings import Task
-from coembed.tasks import Answer, Problem, draw_splits
-from coembed.tasks.trial import strict_trial
 
 SMALL = ("epochs=4", "dim=8", "hidden=16")
 SMALLER = {"graphsgan": ("batches=1", "batch=16"), "planetoid": ("passes=1", "walks=20")}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coembed.evaluation import evaluate
 from coembed.network import read
-from coembed.tasks import evaluate
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from coembed.baselines import METHODS, features, method
 from coembed.baselines.features import idf_rows, nearest_nodes
 from coembed.baselines.recommenders import degree, neighbours, popularity
 from coembed.errors import InputError
+from coembed.evaluation.problem import Problem
 from coembed.network import Network
-from coembed.tasks.problem import Problem
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from coembed.baselines import METHODS, answers, bla, can, edgeexp, factors, gcn, san
+from coembed.baselines import METHODS, bla, can, edgeexp, factors, gcn, san
+from coembed.baselines import rival_answers as answers
 from coembed.baselines.classifiers import View, Views, linear_views, nearest_vote
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
 from coembed.baselines.features import idf_rows, mean_of_neighbours, presence
+from coembed.baselines.gradient_training import ThinnedMatrix, seeded
 from coembed.baselines.graphsgan import Classifier, WeightNorm, alike
-from coembed.baselines.learning import ThinnedMatrix, seeded
 from coembed.baselines.recommenders import adamic_adar, resource_allocation
 from coembed.errors import InputError
+from coembed.evaluation import Problem
 from coembed.network import Network, read
-from coembed.tasks import Problem
 
 
 @pytest.fixture(scope="module")

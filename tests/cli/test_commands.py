@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from coembed.fitted import load
 from coembed.network import Network, demo_network, read, write
-from coembed.result import load
 
 START = ("demo", "train", "evaluate", "info", "convert")
 COMMANDS = (*START, "predict", "complete", "links", "profile", "similar", "embed", "export", "map")
@@ -70,7 +70,7 @@ def test_progress_goes_to_standard_error_and_quiet_means_quiet(run, network_file
 
 
 def test_an_interrupted_training_is_saved(run, network_file, tmp_path, monkeypatch):
-    from coembed.console import TrainingProgress
+    from coembed.cli.console import TrainingProgress
 
     def interrupt(self, epoch, epochs, figures):
         if epoch == 2:
@@ -84,7 +84,7 @@ def test_an_interrupted_training_is_saved(run, network_file, tmp_path, monkeypat
 
 
 def test_a_checkpoint_is_kept_until_the_model_is_saved(run, network_file, tmp_path, monkeypatch):
-    from coembed.console import TrainingProgress
+    from coembed.cli.console import TrainingProgress
 
     def fall(self, epoch, epochs, figures):
         if epoch == 3:
@@ -188,7 +188,7 @@ def test_evaluate_prints_one_object(run, network_file):
 
 @pytest.fixture
 def quick_map(monkeypatch):
-    monkeypatch.setattr("coembed.result.layout.MOST_FOR_TSNE", 0)
+    monkeypatch.setattr("coembed.maps.layout.MOST_FOR_TSNE", 0)
 
 
 @pytest.mark.usefixtures("quick_map")

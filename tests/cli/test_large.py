@@ -63,7 +63,8 @@ def test_predict_of_some_nodes(run, model):
 
 def test_an_approximate_answer_says_so(run, model, tmp_path, monkeypatch):
     pytest.importorskip("faiss")
-    from coembed.result import index, load, save
+    from coembed.fitted import load, save
+    from coembed.fitted import nearest_index as index
 
     monkeypatch.setattr(index, "EXACT_ITEMS", 500)
     save(load(model), tmp_path / "model")

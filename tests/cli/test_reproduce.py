@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coembed.reproduce.work import WORK
+from coembed.experiments.cell_work import WORK
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from coembed.kernels import Noise, Rows, dropped
+from coembed.distributed.row_range import Rows
+from coembed.kernels import Noise, dropped
 from coembed.kernels.noise import BLOCK
 
 LIKE = torch.empty(0)

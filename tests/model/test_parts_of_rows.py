@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from coembed.kernels import Noise
-from coembed.model import parts, scan
+from coembed.model import row_chunks as parts
+from coembed.model import scan
 from coembed.network import demo_network
 from coembed.settings import preset_settings
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from coembed.kernels import Noise, Rows
+from coembed.distributed.row_range import Rows
+from coembed.kernels import Noise
 from coembed.model import scan
 from coembed.network import Network
 from coembed.settings import Settings

@@ -138,7 +138,7 @@ class TestExpectationOverLabels:
             mean, error = self.draws(model, 2, 1500, labels="gumbel", tau=tau)
             bias[tau], errors[tau] = np.abs(mean - exact).max(), error.max()
         print("bias of the relaxed sample:", {t: f"{b:.5f} ± {errors[t]:.5f}" for t, b in bias.items()})
-        record_property("bias of the relaxed sample at tau 0.2", bias[0.2])
+        record_property("bias of the relaxed sample at tau 0.2", float(bias[0.2]))
         assert bias[2.0] > bias[0.2] + errors[2.0] + errors[0.2]
         assert bias[0.02] < 3 * errors[0.02] + 1e-3
         assert bias[0.02] < bias[2.0]

@@ -6,7 +6,7 @@ import torch
 from torch.autograd import gradcheck
 
 from coembed.kernels import Noise
-from coembed.model.views import ROW_LENGTH, ViewsInference
+from coembed.model.views_inference import ROW_LENGTH, ViewsInference
 
 
 def inference(**changes):

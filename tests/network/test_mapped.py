@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network import Names, Network, open_mapped, read, summary, synthesize, write
-from coembed.network.mapped import ARRAYS, RECORD, write_mapped
+from coembed.network.readers.mapped import ARRAYS, RECORD, write_mapped
 from coembed.network.splits import split_labels, split_links
 
 
@@ -210,7 +210,7 @@ def test_a_failure_leaves_the_older_network(folder, demo, odd, assert_same, monk
     def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("coembed.network.mapped.seal", full_disk)
+    monkeypatch.setattr("coembed.network.readers.mapped.seal", full_disk)
     with pytest.raises(OSError, match="No space"):
         write_mapped(odd, folder)
     assert_same(open_mapped(folder, check="full"), demo)

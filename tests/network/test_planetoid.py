@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network import Network, read
-from coembed.network.pickles import read_pickle
+from coembed.network.readers.plain_pickle import read_pickle
 
 MISSING = (1400, 1423)
 

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from coembed.errors import InputError
-from coembed.network import open_mapped, read, streaming, write
-from coembed.network.reading import find_tables
-from coembed.network.streaming import stream_tables
+from coembed.network import open_mapped, read, write
+from coembed.network.readers import streaming
+from coembed.network.readers.read import find_tables
+from coembed.network.readers.streaming import stream_tables
 
 pytest.importorskip("duckdb", reason="extra `large` is not installed")
 
@@ -24,7 +25,7 @@ def both(tmp_path, assert_same, monkeypatch):
     """Read the same tables both ways, in blocks of some rows; the networks must be the same."""
     monkeypatch.setattr(streaming, "BLOCK_BYTES", 64)
     monkeypatch.setattr(streaming, "FETCHED_ROWS", 3)
-    monkeypatch.setattr("coembed.network.database.FETCHED_ROWS", 3)
+    monkeypatch.setattr("coembed.network.readers.database.FETCHED_ROWS", 3)
 
     def read_both(folder):
         tables = find_tables(folder)
@@ -154,7 +155,7 @@ def test_bad_memory_and_missing_duckdb_are_told(tmp_path, monkeypatch):
     folder = put(tmp_path / "tables", edges="a,b\n")
     with pytest.raises(InputError, match="could not be converted"):
         stream_tables(*find_tables(folder), tmp_path / "out", memory="much")
-    monkeypatch.setattr("coembed.network.database.can_stream", lambda: False)
+    monkeypatch.setattr("coembed.network.readers.database.can_stream", lambda: False)
     with pytest.raises(InputError, match=r"install coembed\[large\]"):
         stream_tables(*find_tables(folder), tmp_path / "out")
     assert os.listdir(tmp_path) == ["tables"]
@@ -179,8 +180,8 @@ def test_five_million_links_stay_within_memory(tmp_path, assert_same):
     program = f"""
 import resource
 from pathlib import Path
-from coembed.network.reading import find_tables
-from coembed.network.streaming import stream_tables
+from coembed.network.readers.read import find_tables
+from coembed.network.readers.streaming import stream_tables
 stream_tables(*find_tables(Path({str(tmp_path / "tables")!r})), {str(tmp_path / "out")!r}, memory="500MB")
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """

@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
+from coembed.fitted import load, save
 from coembed.network import Network, split_attributes
-from coembed.result import load, save
 from coembed.settings import preset_settings
-from coembed.training import Holdout, fit, jury
-from coembed.training.jury import call_jury
+from coembed.training import Holdout, fit
+from coembed.training import label_ensemble as jury
+from coembed.training.label_ensemble import call_jury
 from coembed.views import decomposition, find_basis, training_views
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}

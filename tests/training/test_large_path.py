@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
-from coembed.model import parts
+from coembed.fitted import load, save
+from coembed.fitted import nearest_index as index
+from coembed.model import row_chunks as parts
 from coembed.network import synthesize, true_classes
-from coembed.result import index, load, save
 from coembed.settings import preset_settings
-from coembed.training import fit, holdout, jury, weighing
-from coembed.views import decomposition, neighbours
+from coembed.training import fit, holdout
+from coembed.training import label_ensemble as jury
+from coembed.training import pair_score_weights as weighing
+from coembed.views import decomposition
+from coembed.views import nearest_neighbours as neighbours
 
 NODES, CLASSES = 1500, 4
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.views import attribute_views, find_basis, nearest_rows, neighbours, new_views, training_views
+from coembed.views import attribute_views, find_basis, nearest_rows, new_views, training_views
+from coembed.views import nearest_neighbours as neighbours
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from coembed.baselines import (
     seano,
 )
 from coembed.errors import InputError, no_such
+from coembed.evaluation import scan_method as scan
+from coembed.evaluation.problem import Method
 from coembed.settings import Task
-from coembed.tasks import scan
-from coembed.tasks.problem import Method
 
 __all__ = ["METHODS", "method"]
 

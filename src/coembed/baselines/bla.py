@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from coembed.baselines.answers import KeptRows, csr_parts, keep_rows
 from coembed.baselines.factors import decompose
 from coembed.baselines.features import idf_rows, nearest_nodes, presence
-from coembed.baselines.learning import report
-from coembed.baselines.options import number, options
+from coembed.baselines.gradient_training import report
+from coembed.baselines.method_options import number, options
+from coembed.baselines.rival_answers import KeptRows, csr_parts, keep_rows
 from coembed.baselines.san import walk_with_restart
-from coembed.tasks.problem import Problem
+from coembed.evaluation.problem import Problem
 
 PAIRS = 50_000
 """Pairs whose features are made at a time."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from coembed.evaluation import scan_method as scan
+from coembed.evaluation.problem import Problem, no_nodes
 from coembed.network import UNKNOWN
-from coembed.tasks import scan
-from coembed.tasks.problem import Problem, no_nodes
 
 PRESET = "paper"
 

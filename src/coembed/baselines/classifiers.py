@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 
 from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, nearest_nodes, unit_rows
 from coembed.errors import InputError
+from coembed.evaluation.problem import Answer, Problem
+from coembed.metrics import accuracy
 from coembed.network import Network
-from coembed.tasks.metrics import accuracy
-from coembed.tasks.problem import Answer, Problem
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0)
 """Inverse strengths of the L2 penalty, the strongest first, to choose from on the validation nodes."""

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from coembed.baselines.answers import KeptRows, csr_parts, keep_rows
 from coembed.baselines.features import frequency, largest_entries, presence, unit_rows
-from coembed.baselines.learning import report
-from coembed.baselines.options import number, options
-from coembed.tasks.problem import Problem
+from coembed.baselines.gradient_training import report
+from coembed.baselines.method_options import number, options
+from coembed.baselines.rival_answers import KeptRows, csr_parts, keep_rows
+from coembed.evaluation.problem import Problem
 
 ROWS = 512
 ENTRIES = 30_000

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
-from coembed.baselines.answers import Factors, csr_parts
 from coembed.baselines.features import presence
-from coembed.baselines.options import number, options
-from coembed.tasks.problem import Answer, Problem
+from coembed.baselines.method_options import number, options
+from coembed.baselines.rival_answers import Factors, csr_parts
+from coembed.evaluation.problem import Answer, Problem
 
 ITERATIONS = 7
 """Of the randomised decomposition; more do not change a figure in the third place."""

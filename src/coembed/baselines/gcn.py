@@ -9,10 +9,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
 from coembed.baselines.features import degree_scaled
-from coembed.baselines.learning import (
+from coembed.baselines.gradient_training import (
     ThinnedMatrix,
     labelled_nodes,
     minimise,
@@ -20,10 +19,11 @@ from coembed.baselines.learning import (
     seeded,
     to_numpy,
 )
-from coembed.baselines.options import choice, number, options
+from coembed.baselines.method_options import choice, number, options
+from coembed.baselines.rival_answers import EmbeddedClasses
 from coembed.errors import InputError
+from coembed.evaluation.problem import Problem
 from coembed.kernels.sparse import csr_tensor
-from coembed.tasks.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, elu, normalize, softplus
 
-from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
 from coembed.baselines.factors import decompose
 from coembed.baselines.features import degree_scaled, mean_of_neighbours, presence
-from coembed.baselines.learning import labelled_nodes, node_features, report, seeded, to_numpy
-from coembed.baselines.options import choice, number, options
+from coembed.baselines.gradient_training import labelled_nodes, node_features, report, seeded, to_numpy
+from coembed.baselines.method_options import choice, number, options
+from coembed.baselines.rival_answers import EmbeddedClasses
+from coembed.evaluation.problem import Problem
 from coembed.network import Network
-from coembed.tasks.problem import Problem
 
 WIDTHS = (500, 500, 250, 250, 250)
 NOISE = 200

@@ -13,14 +13,21 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, embedding
 
-from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
-from coembed.baselines.learning import kept_aside, labelled_nodes, node_features, report, seeded, to_numpy
-from coembed.baselines.options import choice, number, options
+from coembed.baselines.gradient_training import (
+    kept_aside,
+    labelled_nodes,
+    node_features,
+    report,
+    seeded,
+    to_numpy,
+)
+from coembed.baselines.method_options import choice, number, options
+from coembed.baselines.rival_answers import EmbeddedClasses
+from coembed.evaluation.problem import Problem
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
-from coembed.tasks.problem import Problem
 from coembed.training.holdout import without_labels_of
 
 PULL = 0.1

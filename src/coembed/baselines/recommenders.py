@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.baselines.features import frequency, idf_rows, nearest_nodes, presence
-from coembed.tasks.problem import Answer, Problem
+from coembed.evaluation.problem import Answer, Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from coembed.baselines.answers import KeptRows, csr_parts, keep_rows
 from coembed.baselines.features import presence
-from coembed.baselines.learning import report
-from coembed.baselines.options import number, options
+from coembed.baselines.gradient_training import report
+from coembed.baselines.method_options import number, options
+from coembed.baselines.rival_answers import KeptRows, csr_parts, keep_rows
+from coembed.evaluation.problem import Problem
 from coembed.kernels import SparseMatrix
 from coembed.network import Network
-from coembed.tasks.problem import Problem
 
 
 @dataclass(frozen=True)

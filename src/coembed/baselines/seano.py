@@ -12,11 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, dropout, embedding, softsign
 
-from coembed.baselines.answers import EmbeddedClasses
 from coembed.baselines.classifiers import class_shares
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
 from coembed.baselines.features import mean_of_neighbours
-from coembed.baselines.learning import (
+from coembed.baselines.gradient_training import (
     Part,
     ThinnedMatrix,
     kept_aside,
@@ -26,11 +25,12 @@ from coembed.baselines.learning import (
     seeded,
     to_numpy,
 )
-from coembed.baselines.options import choice, number, options
+from coembed.baselines.method_options import choice, number, options
+from coembed.baselines.rival_answers import EmbeddedClasses
+from coembed.evaluation.problem import Problem
 from coembed.kernels.sparse import SparseMatrix
+from coembed.metrics import accuracy
 from coembed.network import Network
-from coembed.tasks.metrics import accuracy
-from coembed.tasks.problem import Problem
 from coembed.training.holdout import without_labels_of
 
 ROWS = 1024

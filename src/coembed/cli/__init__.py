@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; bad input ends with one sentence on standard error and exit code 2."""
     from coembed.cli.app import app
-    from coembed.console import say
+    from coembed.cli.console import say
     from coembed.errors import InputError
 
     # torch says once a process that its sparse matrices are young; nobody at a command line can act on that

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from coembed.cli import data, demo, evaluate, explore, files, query, reproduce, synthesize, train
+from coembed.cli import demo, evaluate, explore, query, reproduce, synthesize, train
+from coembed.cli import model_files as files
+from coembed.cli import network_commands as data
 from coembed.version import __version__
 
 app = typer.Typer(

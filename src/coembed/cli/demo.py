@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.console import TrainingProgress, bar, print_json, to_stdout
 from coembed.cli.options import Json, Quiet
-from coembed.console import TrainingProgress, bar, print_json, to_stdout
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from coembed.fitted import Fitted, Match
     from coembed.network import LabelSplit, Network
-    from coembed.result import Fitted, Match
 
 LABELS = 0.1
 SHOWN_NODES, SHOWN_WORDS = ("Japan.n.02", "battery.n.02"), ("fish",)
@@ -44,10 +44,10 @@ def demo(
 
     `coembed demo -o tour --seed 3`
     """
+    from coembed.fitted import save
+    from coembed.maps.layout import cached_layout
+    from coembed.maps.picture import draw_map
     from coembed.network import demo_network, split_labels
-    from coembed.result import save
-    from coembed.result.layout import cached_layout
-    from coembed.result.picture import draw_map
     from coembed.settings import preset_settings
 
     if output.is_file():
@@ -86,7 +86,7 @@ def demo(
 def _accuracies(network: Network, split: LabelSplit, fitted: Fitted) -> dict[str, float]:
     """Share of the hidden labels that each gets right, all from the same known labels."""
     from coembed.baselines.classifiers import linear_x, majority
-    from coembed.tasks.problem import Problem
+    from coembed.evaluation.problem import Problem
 
     problem = Problem("classification", split.visible(network), split.validation)
     truth = network.labels[split.test]

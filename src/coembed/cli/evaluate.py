@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from coembed.cli.console import TrainingProgress, print_json, print_rows, say
 from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
-from coembed.console import TrainingProgress, print_json, print_rows, say
 
 
 def evaluate(
@@ -45,7 +45,7 @@ def evaluate(
 
     data = read(*network)
 
-    from coembed.tasks import evaluate as measure
+    from coembed.evaluation import evaluate as measure
 
     with TrainingProgress(f"{method} on {data.name}", quiet) as progress:
         report: dict[str, Any] = measure(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coembed.cli.console import say, to_stderr
 from coembed.cli.options import ModelPath, Quiet
-from coembed.console import say, to_stderr
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
+    from coembed.explorer import Explorer
+    from coembed.fitted import Fitted
     from coembed.network import Network
-    from coembed.result import Fitted
-    from coembed.serve import Explorer
 
 PORT = 8642
 
@@ -111,7 +111,7 @@ def report(
     `coembed report model --truth wordnet.npz --cards 500`
     """
     _check_extra()
-    from coembed.serve.report import check_report, write_report
+    from coembed.explorer.single_page import check_report, write_report
 
     check_report(output)
     explorer = _explorer(model, truth, method, quiet)
@@ -123,7 +123,7 @@ def report(
 def _serve(
     explorer: Explorer, host: str, port: int, token: str | None, *, browser: bool, elsewhere: bool
 ) -> None:
-    from coembed.serve import serve as run
+    from coembed.explorer import serve as run
 
     def tell(address: str) -> None:
         say(f"{explorer.network.name} is at {address} (Ctrl-C ends it)", "green")
@@ -134,10 +134,10 @@ def _serve(
 def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Explorer:
     """The model with its layout, made now if it was never made."""
     _check_extra()
+    from coembed.explorer import Explorer
+    from coembed.fitted import load
+    from coembed.maps.layout import cached_layout
     from coembed.network import read
-    from coembed.result import load
-    from coembed.result.layout import cached_layout
-    from coembed.serve import Explorer
 
     fitted = load(model)
     judged_by = read(truth) if truth is not None else bundled_truth(fitted)
@@ -148,7 +148,7 @@ def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Expl
 
 def _check_extra() -> None:
     try:
-        import coembed.serve  # noqa: F401
+        import coembed.explorer  # noqa: F401
     except ModuleNotFoundError as error:
         raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.console import print_json, print_rows, say
 from coembed.cli.options import Count, Json, Kind, Known, ModelPath, Node
-from coembed.console import print_json, print_rows, say
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
-    from coembed.result import Fitted, Match
-    from coembed.result.answers import ItemKind
+    from coembed.fitted import Fitted, Match
+    from coembed.fitted.matches import ItemKind
 
 SHOWN = 20
 """Rows of a prediction on a terminal."""
@@ -46,8 +46,8 @@ def predict(
     """
     import sys
 
-    from coembed.cli.tables import prediction_table, write_table
-    from coembed.result import load
+    from coembed.cli.predictions import prediction_table, write_table
+    from coembed.fitted import load
 
     table = prediction_table(load(model), unlabelled, node)
     count = len(table["node"])
@@ -113,7 +113,7 @@ def profile(
 
     `coembed profile demo/model fish -k 5`
     """
-    from coembed.result.answers import kind_of
+    from coembed.fitted.matches import kind_of
 
     fitted = _load(model)
     found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
@@ -136,7 +136,7 @@ def similar(
 
     `coembed similar demo/model river --kind attribute`
     """
-    from coembed.result.answers import kind_of
+    from coembed.fitted.matches import kind_of
 
     fitted = _load(model)
     found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
@@ -145,13 +145,13 @@ def similar(
 
 
 def _load(model: Path) -> Fitted:
-    from coembed.result import load
+    from coembed.fitted import load
 
     return load(model)
 
 
 def _say_if_approximate(fitted: Fitted, kind: ItemKind) -> None:
-    from coembed.result.index import index_of
+    from coembed.fitted.nearest_index import index_of
 
     index = index_of(fitted, kind)
     if index is not None:

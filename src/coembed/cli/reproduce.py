@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from coembed.cli.console import say
 from coembed.cli.options import Changes, Quiet
-from coembed.console import say
 from coembed.errors import InputError
 
 
@@ -89,7 +89,7 @@ def reproduce(
 
     `coembed reproduce report -o results`
     """
-    from coembed.reproduce.plan import PLANS
+    from coembed.experiments.plan import PLANS
 
     for name in experiments:
         if name not in (*PLANS, "tune", "report", "all"):
@@ -102,12 +102,12 @@ def reproduce(
     if "tune" in experiments:
         _tune(data, out, _names(networks), _names(methods), trials, quiet)
     if wanted:
-        from coembed.cli.grid import GridProgress
-        from coembed.reproduce.grid import Where, run_grid
-        from coembed.reproduce.networks import chosen_networks
-        from coembed.reproduce.plan import Choice, parse_seeds, plan, quickly
-        from coembed.reproduce.store import Store
-        from coembed.reproduce.tuning import read_chosen
+        from coembed.cli.grid_progress import GridProgress
+        from coembed.experiments.benchmark_networks import chosen_networks
+        from coembed.experiments.grid import Where, run_grid
+        from coembed.experiments.plan import Choice, parse_seeds, plan, quickly
+        from coembed.experiments.record_store import Store
+        from coembed.experiments.tuning import read_chosen
 
         choice = Choice(
             chosen_networks(data, _names(networks)),
@@ -137,7 +137,7 @@ def reproduce(
         for error in tally.errors:
             say(f"failed: {error}", "red")
     if {"report", "all"} & set(experiments):
-        from coembed.reproduce.report import write_report
+        from coembed.report.report import write_report
 
         page, text, *_ = write_report(out)
         if not quiet:
@@ -150,9 +150,9 @@ def _tune(
     data: Path, out: Path, networks: tuple[str, ...], methods: tuple[str, ...], trials: int, quiet: bool
 ) -> None:
     """Every study in turn, and the chosen values of all of them."""
-    from coembed.reproduce.networks import chosen_networks
-    from coembed.reproduce.plan import TABLES, check_methods
-    from coembed.reproduce.tuning import studies, tune, write_chosen
+    from coembed.experiments.benchmark_networks import chosen_networks
+    from coembed.experiments.plan import TABLES, check_methods
+    from coembed.experiments.tuning import studies, tune, write_chosen
 
     check_methods(methods)
     folder = out / "tuning"

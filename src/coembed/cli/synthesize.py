@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from coembed.cli.console import Steps, print_json, say
 from coembed.cli.options import Json, Quiet
-from coembed.console import Steps, print_json, say
 
 
 def synthesize(
@@ -46,8 +46,8 @@ def synthesize(
     """
     from coembed.network import synthesize as make
     from coembed.network import true_classes, write
+    from coembed.network.readers.write import chosen_format
     from coembed.network.synthetic import write_truth
-    from coembed.network.writing import chosen_format
 
     chosen = chosen_format(output, format)
     start = time.perf_counter()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
 from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
-from coembed.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
+from coembed.distributed.job import job_here
 from coembed.errors import InputError
-from coembed.job import job_here
 
 if TYPE_CHECKING:
-    from coembed.result import Fitted
+    from coembed.fitted import Fitted
 
 
 def train(
@@ -73,8 +73,8 @@ def train(
 
     `torchrun --nproc-per-node 4 -m coembed train large-network/ -o model`
     """
+    from coembed.fitted import save
     from coembed.network import read
-    from coembed.result import save
     from coembed.settings import preset_settings
 
     job = job_here()

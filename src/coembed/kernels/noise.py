@@ -14,7 +14,7 @@ from hashlib import blake2b
 import torch
 from torch import Tensor
 
-from coembed.kernels.rows import Rows
+from coembed.distributed.row_range import Rows
 
 Fill = Callable[[Tensor, torch.Generator], Tensor]
 

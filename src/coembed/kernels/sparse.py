@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from coembed.kernels.exchange import in_turn, returned
-from coembed.kernels.partition import Partition
+from coembed.distributed.exchange import in_turn, returned
+from coembed.distributed.partition import Partition
 
 LOPSIDED = 4
 MANY_ENTRIES = 100_000

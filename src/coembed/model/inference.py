@@ -12,17 +12,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from coembed.kernels import (
-    Noise,
-    Partition,
-    Rows,
-    SparseMatrix,
-    TransposedMatrix,
-    dropped,
-    rows_of,
-    table,
-    tanh_of,
-)
+from coembed.distributed.partition import Partition, rows_of, table
+from coembed.distributed.row_range import Rows
+from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, dropped, tanh_of
 
 Matrix = SparseMatrix | TransposedMatrix | Tensor
 

@@ -10,7 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coembed.kernels import Noise, Partition, rows_of, sum_of_all
+from coembed.distributed.exchange import sum_of_all
+from coembed.distributed.partition import Partition, rows_of
+from coembed.kernels import Noise
 
 LabelMethod = Literal["gumbel", "hard", "exact"]
 

@@ -11,14 +11,16 @@ import scipy.sparse as sp
 import torch
 from torch import nn
 
-from coembed.kernels import Partition, SparseMatrix, sum_of_all
+from coembed.distributed.exchange import sum_of_all
+from coembed.distributed.partition import Partition
+from coembed.distributed.shares import Share
+from coembed.kernels import SparseMatrix
 from coembed.model.inference import DenseInference, GraphInference, Propagation
-from coembed.model.relation import Relation
-from coembed.model.share import Share
+from coembed.model.relation_term import Relation
 from coembed.model.svae import SVAE, EntityType, Objective
-from coembed.model.views import ViewsInference
+from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
-from coembed.network.rows import column_squares, root_mean_square, unit_rows
+from coembed.network.matrices import column_squares, root_mean_square, unit_rows
 from coembed.settings import Likelihood, Settings
 from coembed.views import (
     AttributeViews,

@@ -18,14 +18,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from coembed.distributed.exchange import total
+from coembed.distributed.partition import Partition
+from coembed.distributed.row_range import Rows
 from coembed.errors import InputError
-from coembed.kernels import Noise, Partition, Rows, total
+from coembed.kernels import Noise
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.parts import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
-from coembed.model.relation import Bias, Codes, Relation, RelationTerm
-from coembed.model.views import ViewsInference
+from coembed.model.relation_term import Bias, Codes, Relation, RelationTerm
+from coembed.model.row_chunks import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
+from coembed.model.views_inference import ViewsInference
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coembed.network.data import UNKNOWN, Network
-from coembed.network.summary import summary
+from coembed.network.description import summary
+from coembed.network.network import UNKNOWN, Network
 
 if TYPE_CHECKING:
-    from coembed.network.demo import demo_network
-    from coembed.network.mapped import open_mapped
+    from coembed.network.bundled_networks import demo_network
     from coembed.network.names import Names
-    from coembed.network.published import published_masks
-    from coembed.network.reading import read
-    from coembed.network.splitfile import load_split, save_split
+    from coembed.network.published_splits import published_masks
+    from coembed.network.readers.mapped import open_mapped
+    from coembed.network.readers.read import read
+    from coembed.network.readers.write import write
+    from coembed.network.split_files import load_split, save_split
     from coembed.network.splits import (
         LabelSplit,
         PairSplit,
@@ -24,17 +25,16 @@ if TYPE_CHECKING:
         split_links,
     )
     from coembed.network.synthetic import synthesize, true_classes
-    from coembed.network.writing import write
 
 # Fetched when first asked for: a question to a saved model waits for no reader of files.
 _HOMES = {
-    "demo_network": "demo",
-    "open_mapped": "mapped",
+    "demo_network": "bundled_networks",
+    "open_mapped": "readers.mapped",
     "Names": "names",
-    "published_masks": "published",
-    "read": "reading",
-    "load_split": "splitfile",
-    "save_split": "splitfile",
+    "published_masks": "published_splits",
+    "read": "readers.read",
+    "load_split": "split_files",
+    "save_split": "split_files",
     "LabelSplit": "splits",
     "PairSplit": "splits",
     "hide": "splits",
@@ -43,7 +43,7 @@ _HOMES = {
     "split_links": "splits",
     "synthesize": "synthetic",
     "true_classes": "synthetic",
-    "write": "writing",
+    "write": "readers.write",
 }
 
 __all__ = [

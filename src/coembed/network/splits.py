@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.network.data import UNKNOWN, Network
+from coembed.network.network import UNKNOWN, Network
 from coembed.network.pairs import Kind, matched_negatives, true_pairs, uniform_negatives, without
 
 # one stream of random numbers for every purpose, so that equal seeds do not make them depend on one another

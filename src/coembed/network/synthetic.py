@@ -19,9 +19,9 @@ import pyarrow.csv as pa_csv
 import scipy.sparse as sp
 
 from coembed.errors import InputError
-from coembed.network.atomic import replacing_file
-from coembed.network.data import UNKNOWN, Network
+from coembed.files import replacing_file
 from coembed.network.names import Names
+from coembed.network.network import UNKNOWN, Network
 
 ANY = -1
 """Instead of a group: draw from all items."""

@@ -22,9 +22,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from coembed.distributed.exchange import all_true, sum_of_all
+from coembed.distributed.partition import Partition
 from coembed.errors import InputError
-from coembed.kernels import Partition, all_true, sum_of_all
-from coembed.result.tensors import open_file, save_file
+from coembed.tensor_files import open_file, save_file
 
 RECORD = "checkpoint.json"
 FORMAT, VERSION = "coembed checkpoint", 1

@@ -9,31 +9,31 @@ from functools import partial
 import numpy as np
 import torch
 
+from coembed.distributed.exchange import chosen
+from coembed.distributed.job import Job
+from coembed.distributed.shares import Share
+from coembed.distributed.view_shares import dealt_out
 from coembed.errors import InputError
-from coembed.job import Job
-from coembed.kernels import chosen
+from coembed.fitted import Fitted
 from coembed.model import SVAE
-from coembed.model.dealing import dealt_out
-from coembed.model.parts import give_back, keep_freed
+from coembed.model.row_chunks import give_back, keep_freed
 from coembed.model.scan import (
     NODE,
     likelihood_of,
     look,
     scan,
 )
-from coembed.model.share import Share
-from coembed.model.views import ViewsInference
+from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
-from coembed.result import Fitted
 from coembed.settings import Settings
 from coembed.training.checkpoint import Checkpoints
+from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
-from coembed.training.jury import best_temperature, call_jury, labels_to_spare
-from coembed.training.keeping import fitted_result
+from coembed.training.label_ensemble import best_temperature, call_jury, labels_to_spare
 from coembed.training.loop import Progress, train
-from coembed.training.staging import Prepared
-from coembed.training.weighing import with_companions
+from coembed.training.pair_score_weights import with_companions
+from coembed.training.prepared import Prepared
 from coembed.views import GROUPS
 from coembed.views.decomposition import affordable_hidden, affordable_rank
 

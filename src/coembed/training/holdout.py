@@ -9,12 +9,13 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
-from coembed.kernels import Partition, chosen
+from coembed.distributed.exchange import chosen
+from coembed.distributed.partition import Partition
+from coembed.fitted.score_blend import FEWEST
 from coembed.model import SVAE
-from coembed.model.relation import Bias
+from coembed.model.relation_term import Bias
 from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE
 from coembed.network import UNKNOWN, Network, split_attributes, split_labels, split_links
-from coembed.result.blend import FEWEST
 from coembed.settings import Settings
 
 Pairs = tuple[np.ndarray, np.ndarray]

@@ -14,8 +14,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from coembed.distributed.exchange import all_true, summed_gradients
+from coembed.distributed.partition import Partition, held_by
 from coembed.errors import InputError
-from coembed.kernels import Noise, Partition, all_true, held_by, summed_gradients
+from coembed.kernels import Noise
 from coembed.model import SVAE
 from coembed.training.checkpoint import Checkpoints
 

@@ -3,10 +3,10 @@
 numpy and scipy only: what was learnt on these views must also read those of new nodes, without torch.
 """
 
-from coembed.views.attributes import AttributeViews, attribute_views
+from coembed.views.attribute_views import AttributeViews, attribute_views
 from coembed.views.basis import Basis, find_basis
-from coembed.views.neighbours import Neighbours, nearest_rows
-from coembed.views.nodes import GROUPS, VOTERS, NodeViews, new_views, training_views
+from coembed.views.nearest_neighbours import Neighbours, nearest_rows
+from coembed.views.node_views import GROUPS, VOTERS, NodeViews, new_views, training_views
 
 __all__ = [
     "GROUPS",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.rows import unit_rows
+from coembed.network.matrices import unit_rows
 from coembed.views.decomposition import leading_vectors
 
 

@@ -1,0 +1,20 @@
+"""Tasks: what can be asked of a method, how its answers are judged, and the evaluation around both."""
+
+from coembed.evaluation.evaluation import Outcome, evaluate, run_trial
+from coembed.evaluation.problem import Answer, Method, Pairs, Problem
+from coembed.evaluation.trial import Splits, Trial, draw_splits, published_trial, strict_trial
+
+__all__ = [
+    "Answer",
+    "Method",
+    "Outcome",
+    "Pairs",
+    "Problem",
+    "Splits",
+    "Trial",
+    "draw_splits",
+    "evaluate",
+    "published_trial",
+    "run_trial",
+    "strict_trial",
+]

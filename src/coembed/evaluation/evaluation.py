@@ -1,0 +1,203 @@
+"""How well does a method do on a network? Several trials, each under a seed of its own, in one report."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from coembed.errors import InputError, no_such
+from coembed.evaluation.problem import Answer, Method, Progress
+from coembed.evaluation.scoring import score_published, score_strict
+from coembed.evaluation.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
+from coembed.network import Network
+from coembed.settings import Task
+
+Protocol = Literal["strict", "published"]
+
+PUBLISHED_CHANGES = ("epochs=200", "validation=0", "validation_pairs=0", "patience=0")
+"""The public code of SCAN trains for 200 epochs and keeps the last state."""
+
+
+def evaluate(
+    network: Network,
+    task: Task,
+    method: str | Method = "scan",
+    preset: str = "best",
+    labels: float = 0.1,
+    first_seed: int = 0,
+    seeds: int = 3,
+    protocol: Protocol = "strict",
+    inputs: Inputs = "full",
+    changes: Sequence[str] = (),
+    progress: Progress | None = None,
+    part: Part = "test",
+) -> dict[str, Any]:
+    """Hide a part of the network, let the method learn from the rest, and ask it about the hidden part.
+
+    Parameters
+    ----------
+    task
+        `classification` asks for the class of every node whose label is hidden; `attributes` and `links` for
+        10 % of the entries or links, hidden for the purpose (5 % more are kept for validation).
+    method
+        Name of a method (see ``coembed.baselines.METHODS``) or the method itself.
+    labels
+        Share of the known labels that the method sees, a fifth of them marked for validation. 0 (not for
+        classification): no labels, no classes.
+    first_seed, seeds
+        Trials `first_seed`, `first_seed + 1` ...; a seed decides what is hidden and starts the method.
+    protocol
+        `strict`, or `published`: the way of SCAN's public code, to compare with printed numbers only.
+    inputs
+        `full`, or `masked`: 15 % of links and attribute entries missing for everybody.
+    changes
+        Texts like ``alpha=5`` for methods with settings.
+    progress
+        Called with epoch, epochs and figures, among them ``seed``, while a method learns.
+    part
+        `test`; or `validation`, to choose settings without ever looking at the test part.
+
+    Returns
+    -------
+    dict
+        ``task, method, network, protocol, seeds``, ``metrics`` (name to ``mean``, ``std``, ``values``),
+        ``seconds`` (``fit``, one a seed) and ``peak_rss_mb`` of the process.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> report = evaluate(demo_network(), "classification", "majority", seeds=2)
+    >>> report["seeds"], sorted(report["metrics"])
+    ([0, 1], ['accuracy', 'ece', 'error_auroc', 'macro_f1', 'micro_f1'])
+    >>> 0.4 < report["metrics"]["accuracy"]["mean"] < 0.5
+    True
+    """
+    _check(task, protocol, inputs, part, seeds, first_seed)
+    chosen = _method(method, task)
+    numbers = range(first_seed, first_seed + seeds)
+    outcomes = [
+        run_trial(
+            network,
+            task,
+            chosen,
+            seed,
+            preset=preset,
+            labels=labels,
+            protocol=protocol,
+            inputs=inputs,
+            changes=changes,
+            progress=_with_seed(progress, seed),
+            part=part,
+        )
+        for seed in numbers
+    ]
+    figures = [outcome.figures for outcome in outcomes]
+    return {
+        "task": task,
+        "method": chosen.name,
+        "network": network.name,
+        "protocol": protocol,
+        "seeds": list(numbers),
+        "metrics": {name: _summary([each[name] for each in figures]) for name in figures[0]},
+        "seconds": {"fit": [round(outcome.seconds, 3) for outcome in outcomes]},
+        "peak_rss_mb": round(peak_rss_mb(), 1),
+    }
+
+
+class Outcome(NamedTuple):
+    """One trial, gone through: what was asked, what was learnt, how good it was, how long the fit took."""
+
+    trial: Trial
+    answer: Answer
+    figures: dict[str, float]
+    seconds: float
+    cpu_seconds: float
+
+
+def run_trial(
+    network: Network,
+    task: Task,
+    method: str | Method,
+    seed: int,
+    *,
+    preset: str = "best",
+    labels: float = 0.1,
+    protocol: Protocol = "strict",
+    inputs: Inputs = "full",
+    changes: Sequence[str] = (),
+    progress: Progress | None = None,
+    part: Part = "test",
+) -> Outcome:
+    """One seed of :func:`evaluate`, with all that it leaves.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> outcome = run_trial(demo_network(), "links", "degree", seed=3)
+    >>> outcome.trial.problem.seed, outcome.figures["auc"] > 0.5
+    (3, True)
+    """
+    _check(task, protocol, inputs, part, 1, seed)
+    chosen = _method(method, task)
+    if protocol == "published":
+        changes = (*PUBLISHED_CHANGES, *changes)
+        trial = published_trial(network, task, labels, seed)
+    else:
+        trial = strict_trial(network, draw_splits(network, task, labels, seed), inputs, part)
+    problem = replace(trial.problem, preset=preset, changes=tuple(changes), progress=progress)
+    start, cpu_start = time.perf_counter(), time.process_time()
+    answer = chosen.fit(problem)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    score = score_published if protocol == "published" else score_strict
+    return Outcome(trial, answer, score(network, trial, answer), seconds, cpu_seconds)
+
+
+def peak_rss_mb() -> float:
+    """Most memory that this process ever held, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def _summary(values: list[float]) -> dict[str, Any]:
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return {"mean": float(np.mean(values)), "std": spread, "values": values}
+
+
+def _method(method: str | Method, task: Task) -> Method:
+    # methods stand on the agreement in this folder, so their names are looked up late
+    from coembed import baselines
+
+    if isinstance(method, str):
+        return baselines.method(method, task)
+    if task not in method.tasks:
+        raise InputError(f"method {method.name} does not do {task}")
+    return method
+
+
+def _with_seed(progress: Progress | None, seed: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda epoch, epochs, figures: progress(epoch, epochs, {"seed": seed, **figures})
+
+
+def _check(task: str, protocol: str, inputs: str, part: str, seeds: int, first_seed: int) -> None:
+    for name, value, kind in (
+        ("task", task, Task),
+        ("protocol", protocol, Protocol),
+        ("inputs", inputs, Inputs),
+        ("part", part, Part),
+    ):
+        if value not in get_args(kind):
+            raise no_such(name, value, get_args(kind))
+    if seeds < 1 or first_seed < 0:
+        raise InputError(f"seeds must be at least 1 and the first at least 0, got {seeds} and {first_seed}")
+    if protocol == "published" and (inputs != "full" or part != "test"):
+        raise InputError(
+            "the published protocol has inputs and test part of its own; leave those options out"
+        )

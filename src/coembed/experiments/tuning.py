@@ -1,0 +1,224 @@
+"""Choosing settings on validation data: the same small budget for every method, test data never seen."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coembed.errors import InputError
+from coembed.experiments.benchmark_networks import TITLES, open_network
+from coembed.experiments.code_version import code_version
+from coembed.experiments.search_spaces import SPACES, Range
+from coembed.experiments.table_rows import ROWS, Row
+from coembed.files import replacing_file
+from coembed.network import Network
+from coembed.settings import Task
+
+TRIALS = 8
+SEED = 0
+"""Of the split whose validation part is looked at, and of the search."""
+JUDGED: dict[Task, str] = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A row on a network for a task, to be tuned."""
+
+    task: Task
+    row: Row
+    network: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.task}.{self.row.name}.{self.network}"
+
+
+def studies(networks: tuple[str, ...], methods: tuple[str, ...], tasks: tuple[Task, ...]) -> Iterator[Study]:
+    """All rows with something to tune; a row that is itself the outcome of tuning is left out."""
+    for task in tasks:
+        for row in ROWS[task]:
+            wanted = not methods or {row.name, row.method} & {*methods}
+            if wanted and row.method in SPACES and not row.changes:
+                yield from (Study(task, row, network) for network in networks)
+
+
+def tune(
+    study: Study, folder: Path, data: Path, trials: int = TRIALS, tell: Tell | None = None
+) -> dict[str, Any]:
+    """Try settings, the row's own first, and keep what each gave; trials that are there are not run again.
+
+    Optuna's sampler (TPE) proposes; it is told of all earlier trials, so that a study that was stopped goes
+    on as if it had not been.
+    """
+    optuna = _optuna()
+    path = folder / f"{study.name}.json"
+    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else _new(study)
+    network = open_network(study.network, data)
+    for number in range(len(record["trials"]), trials):
+        # a sampler of its own for each trial: its choice depends on the trials before, not on the process
+        sampler = optuna.samplers.TPESampler(seed=SEED + number, n_startup_trials=3)
+        search = optuna.create_study(direction="maximize", sampler=sampler)
+        for earlier in record["trials"]:
+            if earlier["settings"] and earlier["value"] is not None:
+                search.add_trial(
+                    optuna.trial.create_trial(
+                        params=earlier["settings"],
+                        distributions=_distributions(study.row.method),
+                        value=earlier["value"],
+                    )
+                )
+        proposed = {} if number == 0 else search.ask(_distributions(study.row.method)).params
+        done = _try(study, network, proposed)
+        record["trials"].append(done)
+        record["code"] = code_version()
+        with replacing_file(path) as sibling:
+            sibling.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        if tell is not None:
+            said = "failed" if done["value"] is None else f"{JUDGED[study.task]} {done['value']:.4f}"
+            tell(f"{study.name} trial {number + 1}/{trials}: {said}, {done['seconds']:.0f} s")
+    return dict(record)
+
+
+def _new(study: Study) -> dict[str, Any]:
+    return {
+        "task": study.task,
+        "row": study.row.name,
+        "method": study.row.method,
+        "network": study.network,
+        "seed": SEED,
+        "part": "validation",
+        "metric": JUDGED[study.task],
+        "trials": [],
+    }
+
+
+def _try(study: Study, network: Network, settings: dict[str, Any]) -> dict[str, Any]:
+    from coembed.evaluation.evaluation import run_trial
+
+    row = study.row
+    start = time.perf_counter()
+    done: dict[str, Any] = {"settings": settings, "value": None}
+    try:
+        outcome = run_trial(
+            network,
+            study.task,
+            row.method,
+            SEED,
+            preset=row.preset,
+            labels=row.labels,
+            changes=(*row.changes, *changes_of(settings)),
+            part="validation",
+        )
+        done["value"] = round(outcome.figures[JUDGED[study.task]], 6)
+    except (ArithmeticError, InputError, MemoryError) as error:
+        done["error"] = f"{type(error).__name__}: {error}"  # settings that do not work are an outcome, too
+    return done | {"seconds": round(time.perf_counter() - start, 2)}
+
+
+def changes_of(settings: dict[str, Any]) -> tuple[str, ...]:
+    """Settings as texts.
+
+    Examples
+    --------
+    >>> changes_of({"alpha": 3.5, "epochs": 100})
+    ('alpha=3.5', 'epochs=100')
+    """
+    return tuple(f"{name}={value}" for name, value in settings.items())
+
+
+def _distributions(method: str) -> dict[str, Any]:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+    return {
+        name: FloatDistribution(space.low, space.high, log=space.log)
+        if isinstance(space, Range)
+        else CategoricalDistribution(space)
+        for name, space in SPACES[method].items()
+    }
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise InputError("tuning needs optuna; run: pip install 'coembed[tune]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+class Tuned(NamedTuple):
+    """What came of a study: its record, the trial to be taken, and the figure of the row's own settings."""
+
+    record: dict[str, Any]
+    best: dict[str, Any]
+    own: float | None
+
+
+def finished_studies(folder: Path) -> list[Tuned]:
+    """Every study of a folder in which some trial worked.
+
+    The row's own settings, which are tried first, stay unless something was better: a tie changes nothing.
+    """
+    found = []
+    for file in sorted(folder.glob("*.json")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        tried = [trial for trial in record["trials"] if trial["value"] is not None]
+        if tried:
+            best = max(tried, key=lambda trial: trial["value"])
+            found.append(Tuned(record, best, record["trials"][0]["value"]))
+    return found
+
+
+def write_chosen(folder: Path, path: Path) -> int:
+    """Gather the best trial of every study in a TOML file, with what it was chosen among; their number."""
+    lines = [
+        "# Chosen on validation data of seed 0, the same number of trials for every method; no test data.",
+        "# own: the figure of the row's own settings. An empty table means that nothing tried was better.",
+    ]
+    found = finished_studies(folder)
+    for record, best, own in found:
+        lines += [
+            "",
+            f"[{record['task']}.{record['row']}.{record['network']}]",
+            f"metric = {_toml(record['metric'])}",
+            f"trials = {len(record['trials'])}",
+            f"seconds = {sum(trial['seconds'] for trial in record['trials']):.1f}",
+            *([] if own is None else [f"own = {own}"]),
+            f"best = {best['value']}",
+            f"code = {_toml(record.get('code', ''))}",
+            f"[{record['task']}.{record['row']}.{record['network']}.settings]",
+            *(f"{name} = {_toml(value)}" for name, value in best["settings"].items()),
+        ]
+    with replacing_file(path) as sibling:
+        sibling.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(found)
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def read_chosen(path: Path) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Changes by task, row and network, from the file that :func:`write_chosen` made."""
+    import tomllib
+
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); run: coembed reproduce tune") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is no TOML file ({error})") from None
+    found: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    for task, rows in tables.items():
+        for row, networks in rows.items():
+            for network, chosen in networks.items():
+                if task not in ROWS or network not in TITLES or "settings" not in chosen:
+                    raise InputError(f"{path}: [{task}.{row}.{network}] names no task, network or settings")
+                found[task, row, network] = changes_of(chosen["settings"])
+    return found

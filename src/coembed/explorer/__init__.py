@@ -1,0 +1,7 @@
+"""A fitted model as a local web page and an HTTP API. Knows nothing of torch."""
+
+from coembed.explorer.application import make_app
+from coembed.explorer.asking import Explorer
+from coembed.explorer.server import serve
+
+__all__ = ["Explorer", "make_app", "serve"]

@@ -1,0 +1,262 @@
+"""Nodes and attributes on one plane: t-SNE, PCA or UMAP, made once and kept with the model."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from coembed.errors import InputError, no_such
+from coembed.fitted.gaussians import Codes
+from coembed.fitted.moments import unit_rows
+from coembed.network.readers.npz import load_arrays, save_arrays
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+
+METHODS = ("auto", "pca", "tsne", "umap")
+TITLES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
+MOST_FOR_TSNE = 20_000
+"""Items up to which ``auto`` takes t-SNE: well under a minute."""
+
+Progress = Callable[[int, int], None]
+"""Called on the way with the number of steps done and to do."""
+
+_PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
+_EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
+_DRAWS, _NEIGHBOURS, _ANCHORS, _CLOSE = 30, 10, 3000, 200
+_SHARPNESS = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Places on the plane, one row an item, in the order of the network."""
+
+    method: str
+    nodes: np.ndarray
+    attributes: np.ndarray
+
+
+def make_layout(
+    fitted: Fitted, method: str = "auto", seed: int = 0, progress: Progress | None = None
+) -> Layout:
+    """Lay out directions of codes: items near each other point the same way in the common space."""
+    method = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
+    directions = np.vstack(_directions(fitted))
+    if method == "pca":
+        places = principal_plane(directions)
+    else:
+        # rows have length one: Euclidean neighbours are cosine neighbours
+        places = (tsne_plane if method == "tsne" else _umap)(directions, seed, progress)
+    nodes, attributes = np.split(places.astype(np.float32), [fitted.network.n_nodes])
+    return Layout(method, nodes, attributes)
+
+
+def cached_layout(
+    fitted: Fitted,
+    folder: str | os.PathLike[str],
+    method: str = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Layout:
+    """The layout kept with a model's folder, made and kept there at the first time of asking."""
+    chosen = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
+    path = Path(folder) / f"map-{chosen}.npz"
+    key = np.array([f"{chosen} {seed} {_fingerprint(fitted):08x}"])
+    if path.is_file():
+        try:
+            kept = load_arrays(path)
+            fits = (kept["nodes"].shape, kept["attributes"].shape) == (
+                (fitted.network.n_nodes, 2),
+                (fitted.network.n_attributes, 2),
+            )
+            if fits and np.array_equal(kept["key"], key):
+                return Layout(chosen, kept["nodes"], kept["attributes"])
+        except (InputError, KeyError):
+            pass  # a broken cache is made again
+    layout = make_layout(fitted, chosen, seed, progress)
+    if os.access(folder, os.W_OK):
+        save_arrays(path, {"key": key, "nodes": layout.nodes, "attributes": layout.attributes})
+    return layout
+
+
+class Plane:
+    """A layout that knows where a code belongs on it: for new items, and for the spread of known ones.
+
+    A code is placed among the items whose directions are nearest to its own, so that nothing known moves
+    and the measure is that of the map itself, however crooked.
+    """
+
+    def __init__(self, fitted: Fitted, layout: Layout, seed: int = 0) -> None:
+        nodes, attributes = _directions(fitted)
+        self.fitted, self.layout = fitted, layout
+        self.centres = {"node": _centre(fitted.nodes), "attribute": _centre(fitted.attributes)}
+        self.directions = np.vstack([nodes, attributes]).astype(np.float32)
+        self.places = np.vstack([layout.nodes, layout.attributes])
+        # draws of one item all over a large map are compared with a sample of it, not with every item
+        count = len(self.places)
+        self.seed = seed
+        self.anchors = (
+            np.arange(count)
+            if count <= _ANCHORS
+            else np.sort(np.random.default_rng(seed).choice(count, _ANCHORS, replace=False))
+        )
+
+    def place(self, codes: Codes, kind: str) -> np.ndarray:
+        """Where new items of a kind fall, one row each: among their nearest known items."""
+        nearness = self._directions_of(codes.mean, kind) @ self.directions.T
+        # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
+        return _centres_of_nearest(nearness, self.places, _SHARPNESS)
+
+    def spreads(self, codes: Codes, kind: str, places: np.ndarray) -> np.ndarray:
+        """How far its uncertainty carries each item from its place on the plane: a 2 x 2 covariance each."""
+        rng = np.random.default_rng(self.seed)
+        found = np.empty((len(codes.mean), 2, 2))
+        everything = len(self.anchors) == len(self.places)
+        for i, (mean, std) in enumerate(zip(codes.mean, codes.std, strict=True)):
+            draws = mean + std * rng.standard_normal((_DRAWS, len(mean)), dtype=np.float32)
+            # the sample is coarse where the item is: its surroundings on the map are added in full
+            items = self.anchors if everything else np.union1d(self.anchors, self._around(places[i]))
+            nearness = self._directions_of(draws, kind) @ self.directions[items].T
+            # level: the item itself is among its neighbours, and would hold every draw where it is
+            found[i] = np.cov(_centres_of_nearest(nearness, self.places[items], 0.0).T)
+        return found
+
+    def _around(self, place: np.ndarray) -> np.ndarray:
+        return self._tree.query(place, k=min(_CLOSE, len(self.places)))[1]
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.places)
+
+    def _directions_of(self, means: np.ndarray, kind: str) -> np.ndarray:
+        return unit_rows(unit_rows(means) - self.centres[kind]).astype(np.float32)
+
+
+def spreads(
+    fitted: Fitted, layout: Layout, nodes: np.ndarray, attributes: np.ndarray, seed: int = 0
+) -> np.ndarray:
+    """Covariances on the plane of some nodes and attributes, nodes first (see :meth:`Plane.spreads`)."""
+    plane = Plane(fitted, layout, seed)
+    found = [
+        plane.spreads(fitted.nodes.take(nodes), "node", layout.nodes[nodes]),
+        plane.spreads(fitted.attributes.take(attributes), "attribute", layout.attributes[attributes]),
+    ]
+    return np.concatenate(found)
+
+
+def principal_plane(rows: np.ndarray) -> np.ndarray:
+    """Coordinates on the two axes of largest variance.
+
+    Examples
+    --------
+    >>> principal_plane(np.array([[0.0, 0.0, 3.0], [0.0, 0.0, -3.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]]))
+    array([[ 3.,  0.],
+           [-3.,  0.],
+           [ 0.,  1.],
+           [ 0., -1.]])
+    """
+    centred = rows.astype(np.float64) - rows.mean(axis=0)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
+    if axes.shape[1] < 2:
+        axes = np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
+    # an eigenvector has no sign of its own: the largest coordinate is made positive
+    largest = np.abs(axes).argmax(axis=0)
+    return centred @ (axes * np.where(axes[largest, range(2)] < 0, -1, 1))
+
+
+def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray, sharpness: float) -> np.ndarray:
+    """Mean place of the nearest items, weighted by exp(sharpness * nearness)."""
+    count = min(_NEIGHBOURS, nearness.shape[1])
+    near = np.argpartition(nearness, -count, axis=1)[:, -count:]
+    values = np.take_along_axis(nearness, near, axis=1)
+    weights = np.exp(sharpness * (values - values.max(axis=1, keepdims=True)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.einsum("nk,nkc->nc", weights, places[near])
+
+
+def _directions(fitted: Fitted) -> list[np.ndarray]:
+    """Unit codes, each kind around its own mean: the offset between the kinds says nothing of an item."""
+    found = []
+    for codes in (fitted.nodes, fitted.attributes):
+        units = unit_rows(codes.mean)
+        found.append(unit_rows(units - _centre(codes)) if len(units) else units)
+    return found
+
+
+def _centre(codes: Codes) -> np.ndarray:
+    units = unit_rows(codes.mean)
+    return units.mean(axis=0) if len(units) else np.zeros(codes.mean.shape[1], dtype=np.float32)
+
+
+def _chosen(method: str, items: int) -> str:
+    if method not in METHODS:
+        raise no_such("map method", method, METHODS)
+    if method == "auto":
+        return "tsne" if find_spec("openTSNE") and 50 <= items <= MOST_FOR_TSNE else "pca"
+    package = _PACKAGES.get(method)
+    if package is not None and find_spec(package) is None:
+        remedy = "coembed[map]" if method == "tsne" else "umap-learn"
+        raise InputError(f"{TITLES[method]} needs {package}; install {remedy}, or take the method pca")
+    return method
+
+
+def tsne_plane(rows: np.ndarray, seed: int = 0, progress: Progress | None = None) -> np.ndarray:
+    """Places on which neighbours (Euclidean) stay neighbours, by t-SNE; needs openTSNE."""
+    from openTSNE import TSNE
+
+    if len(rows) < 8:
+        raise InputError(f"t-SNE needs at least 8 items, got {len(rows)}; take the method pca")
+    done = 0
+
+    def report(iteration: int, error: float, embedding: np.ndarray) -> None:
+        # the count starts again after the early phase
+        nonlocal done
+        done += _REPORT_EVERY
+        if progress is not None:
+            progress(min(done, _EARLY + _LATE), _EARLY + _LATE)
+
+    places = TSNE(
+        perplexity=min(30.0, (len(rows) - 1) / 4),
+        early_exaggeration_iter=_EARLY,
+        n_iter=_LATE,
+        random_state=seed,
+        n_jobs=_cores(),
+        initialization="pca",
+        callbacks=report,
+        callbacks_every_iters=_REPORT_EVERY,
+    ).fit(rows)
+    return np.asarray(places)
+
+
+def _umap(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
+    from umap import UMAP
+
+    if len(rows) < 8:
+        raise InputError(f"UMAP needs at least 8 items, got {len(rows)}; take the method pca")
+    places = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=seed, n_jobs=1).fit_transform(rows)
+    if progress is not None:
+        progress(1, 1)
+    return np.asarray(places)
+
+
+def _cores() -> int:
+    """Processors this process may use, fewer where the environment asks for fewer threads."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(allowed, int(asked)) if asked.isdigit() and int(asked) > 0 else allowed
+
+
+def _fingerprint(fitted: Fitted) -> int:
+    total = 0
+    for codes in (fitted.nodes, fitted.attributes):
+        total = zlib.crc32(np.ascontiguousarray(codes.mean).tobytes(), total)
+    return total

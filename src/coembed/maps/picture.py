@@ -1,0 +1,359 @@
+"""The map as a picture: nodes by class, attributes as marks, a few names, ellipses for the uncertainty."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.files import replacing_file
+from coembed.fitted.matches import KINDS, ItemKind
+from coembed.maps.layout import TITLES, Layout, spreads
+from coembed.maps.palette import COLOURS, MARKS, class_mark
+from coembed.network.network import UNKNOWN
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+
+FORMATS = ("png", "svg", "pdf")
+INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+_MARKS = dict(zip(MARKS, ("o", "s", "^", "D", "v", "P"), strict=True))
+WIDENED = 0.15
+"""Share of its extent by which the map grows on each side for the ellipses of what is named."""
+# where a name may stand beside its point: offset in points, alignment
+_SIDES = (
+    (5, 0, "left", "center"),
+    (-5, 0, "right", "center"),
+    (0, 5, "center", "bottom"),
+    (0, -5, "center", "top"),
+)
+
+
+class Named(NamedTuple):
+    """A name on the map: whose it is, and its text."""
+
+    kind: ItemKind
+    row: int
+    text: Any
+
+
+def draw_map(
+    fitted: Fitted,
+    layout: Layout,
+    path: str | os.PathLike[str],
+    *,
+    words: int = 40,
+    names: int = 14,
+    title: str = "",
+) -> Path:
+    """Draw a layout to a ``.png``, ``.svg`` or ``.pdf``; the file is there complete or not at all.
+
+    Parameters
+    ----------
+    words, names
+        At most so many attributes and nodes are named: the commonest and best linked that do not overlap.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    target = Path(path)
+    check_picture(target)
+    figure = Figure(figsize=(12, 9), dpi=150, facecolor=PAPER)
+    FigureCanvasAgg(figure)  # measures the names, whatever the format
+    axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
+    size = float(np.clip(3.2e4 / max(fitted.network.n_nodes, 1), 3, 26))
+    _draw_attributes(axes, layout)
+    legend = _draw_nodes(axes, fitted, layout, size)
+    axes.set_axis_off()
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.03)
+    figure.draw_without_rendering()  # settles the limits, so that names are measured where they will be
+    named = _name_some(figure, axes, fitted, layout, words, names)
+    ellipses = _ellipses(fitted, layout, named)
+    if _make_room(axes, *ellipses):
+        figure.draw_without_rendering()
+        named = _name_again(figure, axes, named)
+        ellipses = _ellipses(fitted, layout, named)
+    for place, covariance in zip(*ellipses, strict=True):
+        _draw_ellipse(axes, place, covariance)
+    _explain(figure, fitted, layout, legend, title)
+    with replacing_file(target) as sibling:
+        # no date in the file: the same map gives the same bytes
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
+        figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
+    return target
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name of no known format; asked before the work, so that none is done in vain."""
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        raise InputError(f"{path} must end in .png, .svg or .pdf")
+
+
+def _draw_attributes(axes: Any, layout: Layout) -> None:
+    axes.scatter(*layout.attributes.T, marker="+", s=16, linewidths=0.7, color=FAINT, alpha=0.8, zorder=2)
+
+
+def _draw_nodes(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[Any]:
+    """Nodes of every class, observed ones solid and rimmed; returns the handles of the legend."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+
+    network = fitted.network
+    if not network.n_classes:
+        axes.scatter(*layout.nodes.T, s=size, color=COLOURS[0], alpha=0.6, linewidths=0, zorder=1)
+        return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label="node")]
+    observed = network.labels != UNKNOWN
+    classes = np.where(observed, network.labels, fitted.probabilities.argmax(axis=1))
+    sureness = fitted.probabilities.max(axis=1)
+    handles = []
+    for k, name in enumerate(network.class_names):
+        colour, mark = class_mark(k)[0], _MARKS[class_mark(k)[1]]
+        free, seen = (classes == k) & ~observed, (classes == k) & observed
+        # the paler, the less sure the model is
+        tint = np.append(to_rgb(colour), 0)[None].repeat(free.sum(), axis=0)
+        tint[:, 3] = 0.12 + 0.5 * sureness[free] ** 1.5
+        axes.scatter(*layout.nodes[free].T, s=size, c=tint, marker=mark, linewidths=0, zorder=1)
+        axes.scatter(
+            *layout.nodes[seen].T,
+            s=size * 1.6,
+            facecolor=colour,
+            edgecolor=INK,
+            marker=mark,
+            linewidths=0.6,
+            zorder=3,
+        )
+        handles.append(Line2D([], [], marker=mark, linestyle="", color=colour, label=_short(name, 24)))
+    return handles
+
+
+def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: int, names: int) -> list[Named]:
+    """Name items from the weightiest on, wherever there is room."""
+    from matplotlib.patheffects import withStroke
+
+    network = fitted.network
+    halo = [withStroke(linewidth=2.6, foreground=PAPER, alpha=0.9)]
+    renderer = figure.canvas.get_renderer()
+    room = axes.get_window_extent(renderer)
+    taken: list[Any] = []
+    named: list[Named] = []
+    owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)
+    kinds: tuple[tuple[ItemKind, Any, Any, Any, int, dict[str, Any]], ...] = (
+        (
+            "node",
+            layout.nodes,
+            _by_turns(fitted),
+            network.node_names,
+            names,
+            {"weight": "bold", "fontsize": 8.5},
+        ),
+        (
+            "attribute",
+            layout.attributes,
+            spread_out(layout.attributes, owners),
+            network.attribute_names,
+            words,
+            {"style": "italic", "fontsize": 8.5},
+        ),
+    )
+    for kind, places, order, texts, most, style in kinds:
+        left = most
+        for i in order[: 25 * most]:
+            if not left:
+                break
+            text = axes.annotate(
+                _short(texts[i], 22),
+                places[i],
+                (0, 0),
+                textcoords="offset points",
+                color=INK,
+                zorder=6,
+                **style,
+            )
+            text.set_path_effects(halo)
+            box = _fitting(text, taken, room, renderer)
+            if box is None:
+                text.remove()
+            else:
+                taken.append(box)
+                named.append(Named(kind, int(i), text))
+                left -= 1
+    return named
+
+
+def _name_again(figure: Any, axes: Any, named: list[Named]) -> list[Named]:
+    """Names where they stand after the axes have been widened, without those that overlap now."""
+    renderer = figure.canvas.get_renderer()
+    room = axes.get_window_extent(renderer)
+    taken: list[Any] = []
+    kept = []
+    for each in named:
+        box = _fitting(each.text, taken, room, renderer)
+        if box is None:
+            each.text.remove()
+        else:
+            taken.append(box)
+            kept.append(each)
+    return kept
+
+
+def _ellipses(fitted: Fitted, layout: Layout, named: list[Named]) -> tuple[np.ndarray, np.ndarray]:
+    """Places and covariances of what is named."""
+    nodes, attributes = (
+        np.array([each.row for each in named if each.kind == kind], dtype=np.int64) for kind in KINDS
+    )
+    places = np.vstack([layout.nodes[nodes], layout.attributes[attributes]])
+    return places, spreads(fitted, layout, nodes, attributes)
+
+
+def _make_room(axes: Any, places: np.ndarray, covariances: np.ndarray) -> bool:
+    """Widen the axes until ellipses are whole, but never by much; whether that was needed."""
+    if not len(places):
+        return False
+    reach = np.sqrt(np.maximum(np.einsum("nii->ni", covariances), 0))
+    old = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    most = WIDENED * (old[1] - old[0])
+    low = np.maximum(np.minimum(old[0], (places - reach).min(axis=0)), old[0] - most)
+    high = np.minimum(np.maximum(old[1], (places + reach).max(axis=0)), old[1] + most)
+    if np.allclose([low, high], old):
+        return False
+    # the one of both extents that is too short for the shape of the axes grows with the other
+    box = axes.get_window_extent()
+    scale = ((high - low) / (box.width, box.height)).max()
+    middle, half = (low + high) / 2, scale * np.array([box.width, box.height]) / 2
+    axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    return True
+
+
+def _fitting(text: Any, taken: list[Any], room: Any, renderer: Any) -> Any:
+    """Put a name on the first side of its point where it overlaps no other; its box, or None."""
+    for dx, dy, across, down in _SIDES:
+        text.set_position((dx, dy))
+        text.set_horizontalalignment(across)
+        text.set_verticalalignment(down)
+        box = text.get_window_extent(renderer).padded(3)
+        inside = box.x0 > room.x0 and box.x1 < room.x1 and box.y0 > room.y0 and box.y1 < room.y1
+        if inside and not any(box.overlaps(other) for other in taken):
+            return box
+    return None
+
+
+def spread_out(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """An order in which no region waits long: the weightiest item of every coarse cell, then of finer ones.
+
+    Examples
+    --------
+    Three neighbours and a lighter item far away, which comes second:
+
+    >>> spread_out(np.array([[0.0, 0], [0, 0.1], [0.1, 0], [9, 9]]), np.array([5, 4, 3, 1]))
+    array([0, 3, 1, 2])
+    """
+    if not len(places):
+        return np.empty(0, dtype=np.int64)
+    low, extent = places.min(axis=0), np.ptp(places, axis=0)
+    unit = (places - low) / np.where(extent > 0, extent, 1)
+    left, order = np.argsort(-weights, kind="stable"), []
+    for side in (6, 12, 24, 48):
+        cells = np.minimum((unit[left] * side).astype(np.int64), side - 1) @ np.array([side, 1])
+        first = np.sort(np.unique(cells, return_index=True)[1])
+        order.append(left[first])
+        left = np.delete(left, first)
+    return np.concatenate([*order, left])
+
+
+def _by_turns(fitted: Fitted) -> np.ndarray:
+    """Nodes from the best linked on, one of every class in turn: no class takes all the names."""
+    degrees = np.diff(fitted.network.links.indptr)
+    order = np.argsort(-degrees, kind="stable")
+    if not fitted.network.n_classes:
+        return order
+    labels = fitted.network.labels
+    classes = np.where(labels != UNKNOWN, labels, fitted.probabilities.argmax(axis=1))[order]
+    turn = np.empty(len(order), dtype=np.int64)
+    for k in range(fitted.network.n_classes):
+        turn[classes == k] = np.arange(np.count_nonzero(classes == k))
+    return order[np.argsort(turn, kind="stable")]
+
+
+def _draw_ellipse(axes: Any, place: np.ndarray, covariance: np.ndarray) -> None:
+    from matplotlib.patches import Ellipse
+
+    variances, directions = np.linalg.eigh(covariance)
+    width, height = 2 * np.sqrt(np.maximum(variances, 0))
+    angle = float(np.degrees(np.arctan2(directions[1, 0], directions[0, 0])))
+    axes.add_patch(
+        Ellipse(
+            (float(place[0]), float(place[1])),
+            width,
+            height,
+            angle=angle,
+            facecolor=INK,
+            edgecolor=INK,
+            alpha=0.08,
+            lw=0.8,
+            zorder=4,
+        )
+    )
+
+
+def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], title: str) -> None:
+    from matplotlib.lines import Line2D
+
+    network = fitted.network
+    shapes = []
+    if network.n_classes:
+        plain: dict[str, Any] = {"linestyle": "", "color": FAINT, "marker": "o"}
+        shapes += [
+            Line2D([], [], label="label known", markeredgecolor=INK, **plain),
+            Line2D([], [], label="predicted, paler: less sure", alpha=0.4, markeredgewidth=0, **plain),
+        ]
+    if network.n_attributes:
+        shapes.append(Line2D([], [], label="attribute", linestyle="", color=FAINT, marker="+"))
+    shapes.append(
+        Line2D(
+            [],
+            [],
+            label="one standard deviation",
+            linestyle="",
+            color=INK,
+            marker="o",
+            markersize=13,
+            alpha=0.13,
+        )
+    )
+    style: dict[str, Any] = {"frameon": False, "fontsize": 9.5, "loc": "upper left", "labelspacing": 0.7}
+    shown = classes[:24]
+    heading = "class" if network.n_classes else None
+    first = figure.legend(
+        handles=shown,
+        bbox_to_anchor=(0.815, 0.915),
+        title=heading,
+        alignment="left",
+        title_fontsize=10.5,
+        **style,
+    )
+    figure.add_artist(first)
+    figure.legend(handles=shapes, bbox_to_anchor=(0.815, 0.89 - 0.031 * (len(shown) + 1)), **style)
+    method = TITLES[layout.method]
+    figure.text(
+        0.03, 0.955, title or f"{network.name}: nodes and attributes in one space", fontsize=15, color=INK
+    )
+    sizes = f"{network.n_nodes:,} nodes, {network.n_attributes:,} attributes"
+    known = f", {len(network.labelled):,} known labels" if network.n_classes else ""
+    figure.text(
+        0.03,
+        0.93,
+        f"{sizes}{known}; {method} of their {fitted.code_dim} coordinates",
+        fontsize=10,
+        color=FAINT,
+    )
+
+
+def _short(text: str, most: int) -> str:
+    # a dollar sign would start a formula
+    text = str(text).replace("$", r"\$")
+    return text if len(text) <= most else text[: most - 1] + "…"

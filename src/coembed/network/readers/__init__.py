@@ -1,0 +1,1 @@
+"""From files to a network, and back: one module a format."""

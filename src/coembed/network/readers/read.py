@@ -1,0 +1,208 @@
+"""Any file or folder to a network: the format is told by the content, not only by the name."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+from coembed.errors import InputError
+from coembed.network.network import Network
+from coembed.network.readers.edge_tables import read_tables
+from coembed.network.readers.mapped import RECORD, is_mapped, open_mapped
+from coembed.network.readers.matlab import read_mat
+from coembed.network.readers.npz import read_npz
+from coembed.network.readers.planetoid_files import planetoid_name, read_planetoid
+from coembed.network.readers.scan_text import ENDINGS, is_scan_text, read_scan_text, siblings
+from coembed.network.readers.table_roles import assign_roles, role_of_name
+
+TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
+PACKED_ENDINGS = {".gz", ".bz2", ".zst"}
+EXPECTED = (
+    "give edges.csv (source, target), attributes.csv and labels.csv, the same as Parquet, "
+    "an .npz, a .mat, NAME.edge/.node/.label, or ind.NAME.*"
+)
+
+
+def read(path: str | Path, *more_paths: str | Path) -> Network:
+    """Read a network from a folder, a file, or several tables.
+
+    Parameters
+    ----------
+    path, more_paths
+        A folder or one file of any format; or the tables of links, attributes and labels, told apart by
+        their names (``edges.csv``, ``my_labels.tsv``), else taken in this order.
+
+    Notes
+    -----
+    ===========================  ================================================================
+    tables, text or Parquet      ``edges``: source, target[, weight]; ``attributes``: node, attribute
+                                 [, value], or node and one column an attribute; ``labels``: node, label
+    ``.npz``                     arrays, as :func:`coembed.network.write` makes them
+    ``.edge``, ``.node``,        SCAN's text format; any one of the files finds the others
+    ``.label``
+    ``.mat``                     MATLAB variables Network, Attributes, Label
+    ``ind.NAME.*``               Planetoid
+    ``network.json``, ``.npy``   a mapped network, whose arrays stay in the files
+    ===========================  ================================================================
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("ann,bob\\nbob,eve\\n")
+    >>> _ = (folder / "labels.csv").write_text("node,label\\nann,tall\\n")
+    >>> network = read(folder)
+    >>> list(network.node_names), network.n_links, network.labels.tolist()
+    (['ann', 'bob', 'eve'], 2, [0, -1, -1])
+    """
+    paths = [Path(path), *(Path(more) for more in more_paths)]
+    for place in paths:
+        if not place.exists():
+            raise InputError(f"{place} does not exist; check the path")
+        if len(paths) > 1 and not place.is_file():
+            raise InputError(f"{place} is not a file; give one folder, or several files")
+    if len(paths) == 1:
+        return _read_folder(paths[0]) if paths[0].is_dir() else _read_file(paths[0])
+    tables = find_tables(*paths)
+    if tables is not None:
+        return read_tables(*tables)
+    if {_format(place) for place in paths} <= {"scan", "text"}:
+        return read_scan_text(paths)
+    raise InputError(f"{paths[0]} and {paths[1]} do not belong together; several files must be tables")
+
+
+def find_tables(path: Path, *more_paths: Path) -> tuple[dict[str, Path], str] | None:
+    """The tables by role, and the name of the network, if that is what :func:`read` would find there."""
+    paths = [path, *more_paths]
+    if len(paths) == 1 and path.is_dir():
+        found = [] if is_mapped(path) else _files_by_kind(path)["tables"]
+        return (assign_roles(found), _folder_name(path)) if found else None
+    if not all(_format(place) in ("text", "parquet") for place in paths):
+        return None
+    if len(paths) > 1:
+        return assign_roles(paths), _folder_name(path.parent)
+    stem = path.name.split(".")[0]
+    return {"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem
+
+
+def _read_file(path: Path) -> Network:
+    if path.name == RECORD and is_mapped(path.parent):
+        return open_mapped(path.parent)
+    format = _format(path)
+    if format == "npz":
+        return read_npz(path)
+    if format == "mat":
+        return read_mat(path)
+    if format == "planetoid":
+        return read_planetoid(path.parent, planetoid_name(path) or "")
+    if format == "scan":
+        return read_scan_text(siblings(path))
+    tables = find_tables(path)
+    assert tables is not None
+    network = read_tables(*tables)
+    return replace(network, notices=(*network.notices, *unread_beside(path)))
+
+
+def unread_beside(path: Path) -> list[str]:
+    """A notice if there are tables beside one of links, which was given alone."""
+    beside = sorted(p.name for p in path.parent.iterdir() if role_of_name(path) and _is_other_table(p))
+    return [f"{', '.join(beside)} beside {path.name} not read: give the folder to have all"] if beside else []
+
+
+def _read_folder(folder: Path) -> Network:
+    if is_mapped(folder):
+        return open_mapped(folder)
+    if (folder / "model.json").is_file():
+        raise InputError(f"{folder} is a model, not a network; ask it, or give the network it was trained on")
+    kinds = _files_by_kind(folder)
+    planetoid = sorted({planetoid_name(p) or "" for p in kinds["planetoid"]})
+    scan, tables, whole = kinds["scan"], kinds["tables"], kinds["whole"]
+    networks = {*planetoid, *(p.stem for p in scan)}
+    if len(networks) > 1:
+        raise InputError(
+            f"{folder} holds several networks ({', '.join(sorted(networks))}); give a file of one"
+        )
+    if planetoid:
+        return read_planetoid(folder, planetoid[0])
+    if scan:
+        return read_scan_text(scan)
+    if tables:
+        return read_tables(assign_roles(tables), _folder_name(folder))
+    if len(whole) > 1:
+        raise InputError(
+            f"{folder} holds several networks ({', '.join(p.name for p in whole)}); give one of them"
+        )
+    if whole:
+        return _read_file(whole[0])
+    raise InputError(f"{folder} holds no network; {EXPECTED}")
+
+
+def _files_by_kind(folder: Path) -> dict[str, list[Path]]:
+    """Files by what their names say; tables only where nothing else takes the folder first."""
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    planetoid = [p for p in files if planetoid_name(p)]
+    scan = [p for p in files if p.suffix.lower() in ENDINGS]
+    tables = [p for p in files if _is_table_name(p) and role_of_name(p)]
+    return {
+        "planetoid": planetoid,
+        "scan": scan,
+        "tables": [] if planetoid or scan else tables,
+        "whole": [p for p in files if p.suffix.lower() in (".npz", ".mat")],
+    }
+
+
+def _format(path: Path) -> str:
+    """npz, mat, parquet, planetoid, scan or text, by the first bytes."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(512)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); check the file") from None
+    if not start:
+        raise InputError(f"{path} is empty; {EXPECTED}")
+    if planetoid_name(path):
+        return "planetoid"
+    if start.startswith(b"PK\x03\x04"):
+        return _zipped(path)
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"MATLAB ") or start[126:128] in (b"IM", b"MI") or path.suffix.lower() == ".mat":
+        return "mat"
+    if start.startswith(b"\x80") and len(start) > 1 and start[1] <= 5:
+        raise InputError(f"{path} is a pickle, which could run any program and is not opened; {EXPECTED}")
+    if path.suffix.lower() == ".npz":
+        raise InputError(f"{path} is not a whole .npz file; fetch or write it again")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        raise InputError(f"{path} is not a Parquet file; fetch or write it again")
+    packed = start.startswith((b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"))
+    if not packed and b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{path} is in a format that is not known; {EXPECTED}")
+    return "scan" if is_scan_text(path) else "text"
+
+
+def _zipped(path: Path) -> str:
+    try:
+        names = zipfile.ZipFile(path).namelist()
+    except (zipfile.BadZipFile, OSError):
+        raise InputError(f"{path} is cut short or broken; fetch or write it again") from None
+    if any(name.startswith("xl/") for name in names):
+        raise InputError(f"{path} is an Excel workbook; save its sheets as CSV files")
+    if not any(name.endswith(".npy") for name in names):
+        raise InputError(f"{path} is an archive; unpack it and give the folder")
+    return "npz"
+
+
+def _is_table_name(path: Path) -> bool:
+    endings = [suffix.lower() for suffix in path.suffixes]
+    if endings and endings[-1] in PACKED_ENDINGS:
+        endings.pop()
+    return not endings or endings[-1] in TABLE_ENDINGS
+
+
+def _is_other_table(path: Path) -> bool:
+    return path.is_file() and _is_table_name(path) and role_of_name(path) in ("attributes", "labels")
+
+
+def _folder_name(folder: Path) -> str:
+    return folder.resolve().name or "network"

@@ -1,0 +1,32 @@
+"""What a record says of a fit, beside its metrics."""
+
+import numpy as np
+
+from coembed.evaluation.problem import Pairs
+from coembed.experiments.details import expected_and_means
+from coembed.fitted import Fitted
+from coembed.network import Network
+
+
+def test_only_the_expected_probability_knows_of_variances():
+    """Two nodes with the same mean: one certain, one not. At the means their scores are equal."""
+    mean = np.array([[2.0], [2.0], [-2.0]], dtype=np.float32)
+    std = np.array([[0.01], [5.0], [0.01]], dtype=np.float32)
+    fitted = Fitted(
+        network=Network.build(np.zeros((3, 3)), np.ones((3, 1))),
+        settings={"links": "bernoulli", "attributes": "bernoulli"},
+        history={},
+        preset="paper",
+        node_mean=mean,
+        node_std=std,
+        probabilities=np.zeros((3, 0), np.float32),
+        label_shift=np.zeros((0, 2), np.float32),
+        attribute_mean=np.ones((1, 1), np.float32),
+        attribute_std=np.full((1, 1), 0.01, np.float32),
+        units={"links": 1.0, "attributes": 1.0},
+        weights={},
+    )
+    asked = Pairs(np.array([[0, 0]]), np.array([[1, 0]]))
+    found = expected_and_means(fitted, "attributes", asked)
+    assert found["means"]["auc"] == 0.5
+    assert found["expected"]["auc"] == 1.0

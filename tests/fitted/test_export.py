@@ -1,0 +1,111 @@
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from coembed.errors import InputError
+from coembed.fitted.export import export
+
+
+def all_codes(fitted):
+    return np.vstack([fitted.node_code, fitted.attribute_mean])
+
+
+def all_names(fitted):
+    return [*fitted.network.node_names, *fitted.network.attribute_names]
+
+
+def renamed(fitted, **names):
+    arrays = {}
+    for kind, listed in names.items():
+        arrays[kind] = np.empty(len(listed), dtype=object)
+        arrays[kind][:] = listed
+    return replace(fitted, network=replace(fitted.network, **arrays))
+
+
+def test_csv_holds_every_item_with_its_code(fitted, tmp_path):
+    export(fitted, tmp_path / "codes.csv")
+    with (tmp_path / "codes.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["name"] for row in rows] == all_names(fitted)
+    assert [row["kind"] for row in rows] == ["node"] * 40 + ["attribute"] * 15
+    codes = [[float(row[f"mean{c}"]) for c in range(fitted.code_dim)] for row in rows]
+    np.testing.assert_allclose(codes, all_codes(fitted), rtol=1e-5)
+
+
+def test_csv_survives_commas_quotes_and_new_lines_in_names(fitted, tmp_path):
+    odd = renamed(fitted, attribute_names=[f'a,"{i}"\nb' for i in range(15)])
+    export(odd, tmp_path / "codes.csv")
+    with (tmp_path / "codes.csv").open(newline="") as stream:
+        assert [row["name"] for row in csv.DictReader(stream)] == all_names(odd)
+
+
+def test_parquet_tells_labels_observed_before_predicted(fitted, tmp_path):
+    export(fitted, tmp_path / "codes.parquet")
+    table = parquet.read_table(tmp_path / "codes.parquet").to_pydict()
+    known = fitted.network.labelled
+    assert [table["label"][i] for i in known] == list(
+        fitted.network.class_names[fitted.network.labels[known]]
+    )
+    assert all(table["probability"][i] == 1 for i in known)
+    assert table["label"][40:] == [None] * 15
+    np.testing.assert_array_equal(np.array(table["std0"], np.float32)[:40], fitted.node_code_std[:, 0])
+
+
+def test_npz_gives_the_arrays_without_pickle(fitted, tmp_path):
+    export(fitted, tmp_path / "codes.npz")
+    with np.load(tmp_path / "codes.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["node_mean"], fitted.node_mean)
+        np.testing.assert_array_equal(arrays["attribute_std"], fitted.attribute_std)
+        assert list(arrays["node_names"]) == list(fitted.network.node_names)
+
+
+def read_word2vec(path):
+    count, width = map(int, path.read_text().split("\n", 1)[0].split())
+    rows = [line.split(" ") for line in path.read_text().splitlines()[1:]]
+    assert len(rows) == count
+    assert all(len(row) == width + 1 for row in rows)
+    return [row[0] for row in rows], np.array([row[1:] for row in rows], float)
+
+
+def test_word2vec_text_is_read_back(fitted, tmp_path):
+    names, codes = read_word2vec(*export(fitted, tmp_path / "codes.txt"))
+    assert names == all_names(fitted)
+    np.testing.assert_allclose(codes, all_codes(fitted), rtol=1e-5)
+
+
+def test_word2vec_names_stay_one_field_and_unique(fitted, tmp_path):
+    odd = renamed(fitted, attribute_names=["n0", "two words", "\t", *(f"w{i}" for i in range(12))])
+    names, _ = read_word2vec(*export(odd, tmp_path / "codes.vec"))
+    assert names[0] == "node:n0"
+    assert names[40:42] == ["attribute:n0", "attribute:two_words"]
+    clash = renamed(fitted, attribute_names=["a b", "a_b", *(f"w{i}" for i in range(13))])
+    with pytest.raises(InputError, match="differ in spaces only"):
+        export(clash, tmp_path / "clash.txt")
+    assert not (tmp_path / "clash.txt").exists()
+
+
+def test_projector_pair_has_one_line_an_item(fitted, tmp_path):
+    odd = renamed(fitted, attribute_names=["tab\tin it", *(f"w{i}" for i in range(14))])
+    vectors, metadata = export(odd, tmp_path / "codes.tsv")
+    np.testing.assert_allclose(np.loadtxt(vectors, delimiter="\t"), all_codes(odd), rtol=1e-5)
+    lines = metadata.read_text().splitlines()
+    assert lines[0] == "name\tkind\tlabel"
+    assert len(lines) == 56
+    assert all(line.count("\t") == 2 for line in lines)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "npz", "word2vec", "projector"])
+def test_every_format_takes_models_without_classes_or_attributes(unlabelled, bare, tmp_path, format):
+    for fitted in (unlabelled, bare):
+        assert all(path.stat().st_size for path in export(fitted, tmp_path / "codes", format))
+
+
+def test_unknown_formats_are_refused(fitted, tmp_path):
+    with pytest.raises(InputError, match="no format for the ending of"):
+        export(fitted, tmp_path / "codes.doc")
+    with pytest.raises(InputError, match="no format 'doc'"):
+        export(fitted, tmp_path / "codes.csv", "doc")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,87 @@
+"""Pictures are files of their format, whatever the network lacks and whatever its names hold."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from coembed.errors import InputError
+from coembed.maps import picture
+from coembed.maps.palette import COLOURS, class_mark
+from coembed.maps.picture import _by_turns, draw_map, spread_out
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_pictures_are_written_in_the_format_of_their_name(fitted, tmp_path, suffix, start):
+    path = draw_map(fitted, fitted.map2d("pca"), tmp_path / f"map{suffix}")
+    assert path.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_models_without_classes_or_attributes_can_be_drawn(unlabelled, bare, tmp_path):
+    for fitted in (unlabelled, bare):
+        assert draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.png").stat().st_size > 10_000
+
+
+def test_names_that_look_like_formulas_are_drawn_as_they_are(fitted, tmp_path):
+    words = fitted.network.attribute_names.copy()
+    words[:] = [f"$\\frac{i}$_^" for i in range(15)]
+    odd = replace(fitted, network=replace(fitted.network, attribute_names=words))
+    draw_map(odd, odd.map2d("pca"), tmp_path / "map.png")
+
+
+def test_classes_take_turns_in_being_named(fitted):
+    order = _by_turns(fitted)
+    assert sorted(order) == list(range(40))
+    labels = fitted.network.labels
+    classes = np.where(labels >= 0, labels, fitted.probabilities.argmax(1))
+    assert len(set(classes[order[:3]])) == len(set(classes))
+
+
+def test_other_endings_are_refused(fitted, tmp_path):
+    with pytest.raises(InputError, match=r"must end in \.png, \.svg or \.pdf"):
+        draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def drawn(fitted, tmp_path, monkeypatch):
+    """The axes of a map."""
+    figures = []
+    monkeypatch.setattr(picture, "_explain", lambda figure, *rest: figures.append(figure))
+    draw_map(fitted, fitted.map2d("pca"), tmp_path / "map.png", words=15, names=20)
+    return figures[0].axes[0]
+
+
+def test_ellipses_are_whole(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(picture, "WIDENED", 9.0)
+    axes = drawn(fitted, tmp_path, monkeypatch)
+    room = axes.get_window_extent().padded(1)
+    assert len(axes.patches) == len(axes.texts)
+    for ellipse in axes.patches:
+        box = ellipse.get_window_extent()
+        assert room.x0 <= box.x0
+        assert box.x1 <= room.x1
+        assert room.y0 <= box.y0
+        assert box.y1 <= room.y1
+
+
+def test_names_do_not_overlap(fitted, tmp_path, monkeypatch):
+    axes = drawn(fitted, tmp_path, monkeypatch)
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) > 10
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_every_region_gets_a_name_early(rng):
+    places = np.vstack([rng.normal(0, 1, (300, 2)), rng.normal(40, 1, (5, 2))])
+    weights = np.append(np.arange(300) + 100, np.ones(5))
+    order = spread_out(places, weights)
+    assert sorted(order) == list(range(305))
+    assert (order[:8] >= 300).any()
+
+
+def test_colour_and_mark_tell_48_classes_apart():
+    assert len({class_mark(k) for k in range(48)}) == 48
+    assert class_mark(48) == class_mark(0)
+    assert len(set(COLOURS)) == 8

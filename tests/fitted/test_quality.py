@@ -1,0 +1,70 @@
+"""Quality is judged on labels that the fit did not see, and on nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, f1_score, log_loss
+
+from coembed.errors import InputError
+from coembed.fitted.label_quality import hidden_labels, judge
+from coembed.network.network import UNKNOWN
+
+
+@pytest.fixture
+def truth(fitted, rng):
+    """All labels: the ones that the fit saw, and made-up ones elsewhere."""
+    seen = fitted.network.labels
+    labels = np.where(seen != UNKNOWN, seen, rng.integers(0, 3, len(seen)))
+    labels[3] = UNKNOWN
+    return fitted.network.with_labels(labels)
+
+
+def test_figures_are_those_of_scikit_learn(fitted, truth):
+    found = judge(fitted, truth)
+    right, said = truth.labels[found.nodes], fitted.probabilities[found.nodes]
+    assert found.figures["accuracy"] == pytest.approx(accuracy_score(right, said.argmax(1)))
+    assert found.figures["macro F1"] == pytest.approx(
+        f1_score(right, said.argmax(1), average="macro", labels=np.unique(right))
+    )
+    assert found.figures["log loss"] == pytest.approx(log_loss(right, said, labels=range(3)), rel=1e-4)
+    brier = sum(brier_score_loss(right == k, said[:, k]) for k in range(3))
+    assert found.figures["Brier score"] == pytest.approx(brier, rel=1e-4)
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(right, said.argmax(1), labels=range(3)))
+    assert found.reliability[:, 2].sum() == len(found.nodes)
+
+
+def test_seen_labels_are_not_judged(fitted, truth):
+    nodes = judge(fitted, truth).nodes
+    assert (fitted.network.labels[nodes] == UNKNOWN).all()
+    assert 3 not in nodes
+    changed = truth.with_labels(np.where(fitted.network.labels != UNKNOWN, 0, truth.labels))
+    np.testing.assert_array_equal(judge(fitted, changed).confusion, judge(fitted, truth).confusion)
+
+
+def test_nodes_and_classes_are_told_by_name(fitted, truth):
+    from dataclasses import replace
+
+    order = np.arange(truth.n_nodes)[::-1]
+    swapped = np.array([2, 0, 1])
+    other = replace(
+        truth,
+        links=truth.links[order][:, order],
+        attributes=truth.attributes[order],
+        labels=np.where(truth.labels[order] < 0, UNKNOWN, swapped[truth.labels[order]]),
+        node_names=truth.node_names[order],
+        class_names=truth.class_names[np.argsort(swapped)],
+    )
+    np.testing.assert_array_equal(hidden_labels(fitted, other), hidden_labels(fitted, truth))
+
+
+def test_mistakes_are_wrong_and_the_surest_first(fitted, truth):
+    found = judge(fitted, truth)
+    rows = found.mistakes(5)
+    assert (found.truth[rows] != found.predicted[rows]).all()
+    assert (np.diff(found.probability[rows]) <= 0).all()
+
+
+def test_a_truth_that_knows_nothing_new_is_refused(fitted):
+    with pytest.raises(InputError, match="knows no label that the model of random has not seen"):
+        judge(fitted, fitted.network)

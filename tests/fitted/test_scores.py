@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from coembed.errors import InputError
+from coembed.fitted import Codes
+from coembed.fitted.moments import (
+    Moments,
+    aligned_moments,
+    cosine_std,
+    crossed_moments,
+    expected_probability,
+    probability_std,
+    unit_rows,
+)
+
+
+def codes(rng, rows, spread=0.5):
+    return Codes(rng.standard_normal((rows, 6)), rng.uniform(0.1, spread, (rows, 6)))
+
+
+def test_moments_agree_with_monte_carlo(rng):
+    left, right = codes(rng, 4, spread=1.5), codes(rng, 4, spread=1.5)
+    draws = 200_000
+    s = sum(
+        (left.mean[:, c, None] + left.std[:, c, None] * rng.standard_normal((4, draws)))
+        * (right.mean[:, c, None] + right.std[:, c, None] * rng.standard_normal((4, draws)))
+        for c in range(6)
+    )
+    moments = aligned_moments(left, right)
+    assert np.all(np.abs(s.mean(1) - moments.mean) < 4 * s.std(1) / np.sqrt(draws))
+    np.testing.assert_allclose(s.var(1), moments.variance, rtol=0.03)
+
+
+def test_crossed_moments_hold_the_aligned_ones_on_their_diagonal(rng):
+    left, right = codes(rng, 5), codes(rng, 5)
+    crossed, aligned = crossed_moments(left, right), aligned_moments(left, right)
+    np.testing.assert_allclose(np.diag(crossed.mean), aligned.mean)
+    np.testing.assert_allclose(np.diag(crossed.variance), aligned.variance)
+
+
+@pytest.mark.parametrize("mean", [-4.0, -1.0, 0.0, 2.0, 6.0])
+@pytest.mark.parametrize("variance", [0.0, 0.3, 2.0, 20.0])
+def test_expected_probability_is_close_to_monte_carlo(rng, mean, variance):
+    values = expit(mean + np.sqrt(variance) * rng.standard_normal(200_000))
+    moments = Moments(np.array([mean]), np.array([variance]))
+    # the closed form is an approximation: within two points of probability everywhere
+    assert abs(expected_probability(moments)[0] - values.mean()) < 0.02
+    assert abs(probability_std(moments)[0] - values.std()) < 0.01
+
+
+def test_expected_score_of_real_gaussians_is_close_to_monte_carlo(fitted, rng):
+    # a prior's width at most: sums of wider products have tails that no normal has
+    fitted = replace(
+        fitted, node_std=fitted.node_std.clip(0, 1), attribute_std=fitted.attribute_std.clip(0, 1)
+    )
+    pairs = rng.integers(0, [40, 15], (30, 2))
+    draws = np.zeros((2000, 30))
+    for t in range(2000):
+        nodes, attributes = fitted.draw(rng)
+        draws[t] = expit((nodes[pairs[:, 0]] * attributes[pairs[:, 1]]).sum(1))
+    np.testing.assert_allclose(fitted.score_attributes(pairs), draws.mean(0), atol=0.035)
+
+
+def test_uncertainty_draws_probabilities_towards_one_half(fitted, rng):
+    pairs = rng.integers(0, 40, (50, 2))
+    honest, bold = fitted.score_links(pairs), fitted.score_links(pairs, expected=False)
+    assert np.all(np.abs(honest - 0.5) < np.abs(bold - 0.5))
+    assert np.all((honest > 0.5) == (bold > 0.5))
+
+
+@pytest.mark.parametrize("expected", [True, False])
+@pytest.mark.parametrize(("kind", "items"), [("links", 40), ("attributes", 15)])
+def test_rows_hold_the_scores_of_the_pairs(any_fitted, rng, kind, items, expected):
+    pairs = rng.integers(0, [40, items], (60, 2))
+    score = any_fitted.score_links if kind == "links" else any_fitted.score_attributes
+    rows = any_fitted.score_rows(np.arange(40), kind, expected=expected)
+    assert rows.shape == (40, items)
+    np.testing.assert_allclose(score(pairs, expected=expected), rows[pairs[:, 0], pairs[:, 1]], rtol=1e-5)
+
+
+def test_chunks_change_nothing(fitted, rng, monkeypatch):
+    pairs = rng.integers(0, 40, (100, 2))
+    whole = fitted.score_links(pairs)
+    monkeypatch.setattr("coembed.fitted.fitted.CHUNK", 7)
+    np.testing.assert_array_equal(fitted.score_links(pairs), whole)
+
+
+def test_link_scores_are_symmetric(any_fitted, rng):
+    pairs = rng.integers(0, 40, (50, 2))
+    np.testing.assert_allclose(
+        any_fitted.score_links(pairs), any_fitted.score_links(pairs[:, ::-1]), rtol=1e-6
+    )
+
+
+def test_gaussian_relations_score_with_the_mean_in_their_unit(any_fitted):
+    scores = any_fitted.score_attributes([[0, 0], [1, 2]])
+    products = [any_fitted.node_code[i] @ any_fitted.attribute_mean[a] for i, a in [(0, 0), (1, 2)]]
+    if any_fitted.gaussian("attributes"):
+        np.testing.assert_allclose(scores, np.multiply(products, 0.4), rtol=1e-5)  # its unit
+    else:
+        assert np.all((scores > 0) & (scores < 1))
+
+
+def test_unknown_relation_is_refused(fitted):
+    with pytest.raises(InputError, match="no relation 'friends'"):
+        fitted.score_rows([0], "friends")
+
+
+def test_cosine_std_agrees_with_small_noise_monte_carlo(rng):
+    left, right = codes(rng, 3, spread=0.15), codes(rng, 3, spread=0.15)
+    draws = np.array(
+        [
+            (
+                unit_rows(left.mean + left.std * rng.standard_normal(left.std.shape))
+                * unit_rows(right.mean + right.std * rng.standard_normal(right.std.shape))
+            ).sum(1)
+            for _ in range(4000)
+        ]
+    )
+    np.testing.assert_allclose(cosine_std(left, right), draws.std(0), rtol=0.1)
