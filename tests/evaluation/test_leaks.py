@@ -30,14 +30,14 @@ def turn_over(network: Network, splits: Splits) -> Network:
     pairs = splits.pairs
     gone = np.concatenate([pairs.validation, pairs.test])
     new = np.concatenate([pairs.validation_negatives, pairs.test_negatives, pairs.test_matched])
-    matrix = sp.lil_array(getattr(network, pairs.kind))
+    matrix = sp.lil_array(getattr(network, pairs.relation))
     for rows, value in ((gone, 0), (new, 3)):
         matrix[rows[:, 0], rows[:, 1]] = value
-        if pairs.kind == "links":
+        if pairs.relation == "links":
             matrix[rows[:, 1], rows[:, 0]] = value
     other = Network.build(
-        matrix if pairs.kind == "links" else network.links,
-        matrix if pairs.kind == "attributes" else network.attributes,
+        matrix if pairs.relation == "links" else network.links,
+        matrix if pairs.relation == "attributes" else network.attributes,
         network.labels,
         class_names=network.class_names,
     )

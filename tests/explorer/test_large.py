@@ -32,7 +32,7 @@ def large() -> Explorer:
 
     half = matrix((NODES, NODES), 3 * NODES)
     group = rng.integers(0, CLASSES, NODES)
-    network = Network(
+    network = Network.plain(
         links=(half + half.T).tocsr(),
         attributes=matrix((NODES, ATTRIBUTES), 8 * NODES),
         labels=np.where(rng.random(NODES) < 0.1, group, UNKNOWN),

@@ -67,7 +67,7 @@ def unavoidable(network, split):
 
     BlogCatalog has three attributes owned by 95 to 100 % of the nodes: 1,226 of its 36,944 test pairs.
     """
-    if split.kind == "links":
+    if split.relation == "links":
         return 0
     owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)
     asked = np.bincount(split.test[:, 1], minlength=network.n_attributes)
@@ -81,9 +81,9 @@ def test_splits_match_nearly_every_pair(real_data, name):
         made = split(network, seed=0)
         assert made.unmatched < unavoidable(network, made) + 0.002 * len(made.test)
         visible = made.visible(network)
-        left = getattr(visible, made.kind)
+        left = getattr(visible, made.relation)
         assert left[made.test[:, 0], made.test[:, 1]].sum() == 0
-        full = getattr(network, made.kind)
+        full = getattr(network, made.relation)
         for negatives in (made.test_negatives, made.validation_negatives, made.test_matched):
             assert full[negatives[:, 0], negatives[:, 1]].sum() == 0
 

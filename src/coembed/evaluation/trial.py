@@ -141,8 +141,7 @@ def published_trial(network: Network, task: Task, labels: float = 0.1, seed: int
 def _labels_seen(network: Network, split: LabelSplit | None, part: Part) -> Network:
     if split is None:
         # without labels there are no classes either: the model is then that of links and attributes alone
-        nobody = np.empty(0, dtype=object)
-        return replace(network, labels=np.full(network.n_nodes, UNKNOWN), class_names=nobody)
+        return network.without_classes()
     seen = split.visible(network)
     if part == "test":
         return seen

@@ -97,7 +97,7 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
     words = _merge(fitted.attributes, attribute_at, placed_attributes)
     probabilities = fitted.probabilities[node_at]
     probabilities[new_nodes] = placed_probabilities
-    shown = Network(
+    shown = Network.plain(
         links=network.links,
         attributes=network.attributes,
         labels=np.where(new_nodes, _given_labels(old, network), old.labels[node_at]),

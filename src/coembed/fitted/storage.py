@@ -154,7 +154,7 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
         or (len(labels) and labels.max() >= classes)
     ):
         raise InputError("its labels do not fit its nodes and classes")
-    network = Network(
+    network = Network.plain(
         links=_matrix(arrays, "links", (nodes, nodes)),
         attributes=_matrix(arrays, "attributes", (nodes, attributes)),
         labels=labels,

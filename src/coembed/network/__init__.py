@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coembed.network.description import summary
-from coembed.network.network import UNKNOWN, Network
+from coembed.network.items import UNKNOWN, Items, Labels
+from coembed.network.network import Network
+from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
     from coembed.network.bundled_networks import demo_network
@@ -17,12 +19,15 @@ if TYPE_CHECKING:
     from coembed.network.readers.write import write
     from coembed.network.split_files import load_split, save_split
     from coembed.network.splits import (
+        CellSplit,
         LabelSplit,
         PairSplit,
         hide,
         split_attributes,
+        split_cells,
         split_labels,
         split_links,
+        split_pairs,
     )
     from coembed.network.synthetic import synthesize, true_classes
 
@@ -35,12 +40,15 @@ _HOMES = {
     "read": "readers.read",
     "load_split": "split_files",
     "save_split": "split_files",
+    "CellSplit": "splits",
     "LabelSplit": "splits",
     "PairSplit": "splits",
     "hide": "splits",
     "split_attributes": "splits",
+    "split_cells": "splits",
     "split_labels": "splits",
     "split_links": "splits",
+    "split_pairs": "splits",
     "synthesize": "synthetic",
     "true_classes": "synthetic",
     "write": "readers.write",
@@ -48,10 +56,15 @@ _HOMES = {
 
 __all__ = [
     "UNKNOWN",
+    "CellSplit",
+    "Column",
+    "Items",
     "LabelSplit",
+    "Labels",
     "Names",
     "Network",
     "PairSplit",
+    "Relation",
     "demo_network",
     "hide",
     "load_split",
@@ -60,8 +73,10 @@ __all__ = [
     "read",
     "save_split",
     "split_attributes",
+    "split_cells",
     "split_labels",
     "split_links",
+    "split_pairs",
     "summary",
     "synthesize",
     "true_classes",

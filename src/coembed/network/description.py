@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.network.network import UNKNOWN, Network
-from coembed.network.pairs import true_pairs
+from coembed.network.pairs import UNDIRECTED, true_pairs
 
 
 def summary(network: Network) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def summary(network: Network) -> dict[str, Any]:
 
 def _inside_a_class(network: Network) -> float | None:
     """Share of links between two nodes of one class, among the links whose both ends are labelled."""
-    ends = network.labels[true_pairs(network.links, "links")]
+    ends = network.labels[true_pairs(network.links, UNDIRECTED)]
     ends = ends[(ends != UNKNOWN).all(axis=1)]
     return float((ends[:, 0] == ends[:, 1]).mean()) if len(ends) else None
 

@@ -1,63 +1,87 @@
-"""The network: links, attributes and a few labels, checked once and never changed."""
+"""The network: items of any types, relations between them, a few labels; checked once and never changed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.errors import InputError
-from coembed.network.names import NameArray, Names
+from coembed.errors import InputError, no_such
+from coembed.network.items import UNKNOWN, Items, Labels, unique_names
+from coembed.network.names import NameArray
+from coembed.network.relations import Column, Relation
 
-UNKNOWN = -1
-"""The label of a node whose class is not known."""
+NODE, ATTRIBUTE = "node", "attribute"
+LINKS, ATTRIBUTES = "links", "attributes"
+
+__all__ = ["UNKNOWN", "Network"]
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A partially labelled attributed network.
+    """Types of items and relations between them.
 
-    Build it with :meth:`Network.build`, which checks and normalises what it is given.
+    Any network is built by :meth:`of`. A plain attributed network has two types, ``node`` and ``attribute``,
+    and two relations, ``links`` and ``attributes``: :meth:`build` makes one of matrices, and `links`,
+    `attributes`, `labels` and `node_names` are short forms for the parts of it.
 
     Attributes
     ----------
-    links
-        N x N CSR, float32: symmetric, zero diagonal, no stored zeros.
-    attributes
-        N x M CSR, float32, no stored zeros.
-    labels
-        int64, one a node, index into `class_names` or ``UNKNOWN``.
-    node_names, attribute_names, class_names
-        Object arrays of unique strings; those of nodes and attributes may be :class:`Names`, which behave as
-        arrays do and are decoded only when looked at.
+    types
+        By name; the first is the main one.
+    relations
+        By name. The columns of a type's table are relations to an attribute type of its own.
     name
         What to call the network in reports.
     notices
-        What was changed on the way in (self-loops dropped, directions joined, ...), for people to read.
+        What was changed or left out on the way in, for people to read.
 
     Examples
     --------
     >>> network = Network.build(links=[[0, 1], [0, 0]], attributes=[[1, 0], [1, 2]], labels=[0, -1])
-    >>> network.n_nodes, network.n_links, network.n_attributes, network.n_classes
-    (2, 1, 2, 1)
+    >>> network
+    Network('network'): 2 node (1 of 1 class known), 2 attribute
+      links: node with node, 1 entry
+      attributes: node to attribute, 3 entries (tags)
     >>> network.notices
     ('links were directed: every pair was made undirected',)
-    >>> network.node_index("node1")
-    1
+    >>> people, films = Items.build("person", ["ann", "bob"]), Items.build("film", 3)
+    >>> Network.of([people, films], [Relation.build("saw", "person", "film", [[0, 1, 1], [1, 0, 0]])])
+    Network('network'): 2 person, 3 film
+      saw: person to film, 3 entries
     """
 
-    links: sp.csr_array
-    attributes: sp.csr_array
-    labels: np.ndarray
-    node_names: NameArray
-    attribute_names: NameArray
-    class_names: np.ndarray
+    types: Mapping[str, Items]
+    relations: Mapping[str, Relation]
     name: str = "network"
     notices: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        types: Iterable[Items],
+        relations: Iterable[Relation] = (),
+        name: str = "network",
+        notices: Sequence[str] = (),
+    ) -> Network:
+        """Any network: types with names of their own, relations that fit them."""
+        by_name = _by_name(types, "type", name)
+        joined = _by_name(relations, "relation", name)
+        if not any(len(items) for items in by_name.values()):
+            raise InputError(f"{name}: the network has no items; give at least one")
+        for relation in joined.values():
+            for end, size in zip((relation.source, relation.target), relation.values.shape, strict=True):
+                if end not in by_name:
+                    raise no_such(f"type for relation {relation.name!r}", end, by_name)
+                if len(by_name[end]) != size:
+                    raise InputError(
+                        f"{name}: relation {relation.name!r} has {size} items of type {end!r}, "
+                        f"but there are {len(by_name[end])}"
+                    )
+        return cls(by_name, joined, name, tuple(notices))
 
     @classmethod
     def build(
@@ -72,53 +96,195 @@ class Network:
         name: str = "network",
         notices: Sequence[str] = (),
     ) -> Network:
-        """Check and normalise matrix-like links and attributes, and integer labels (negative: unknown)."""
+        """A plain network of matrix-like links and attributes, and integer labels (negative: unknown)."""
         said = list(notices)
-        links = _canonical(links, "links")
-        n_nodes = links.shape[0]
-        if n_nodes != links.shape[1]:
-            raise InputError(
-                f"{name}: links must be square, got {links.shape[0]} x {links.shape[1]}; "
-                "give one row and one column for every node"
-            )
+        joined = Relation.build(LINKS, NODE, NODE, links, notice=said.append)
+        n_nodes = joined.values.shape[0]
         if n_nodes == 0:
             raise InputError(f"{name}: the network has no nodes; give at least one")
-        links = _undirected(links, said)
-
         attributes = sp.csr_array((n_nodes, 0), dtype=np.float32) if attributes is None else attributes
-        attributes = _canonical(attributes, "attributes")
-        if attributes.shape[0] != n_nodes:
+        owned = Relation.build(ATTRIBUTES, NODE, ATTRIBUTE, attributes)
+        if owned.values.shape[0] != n_nodes:
             raise InputError(
-                f"{name}: attributes have {attributes.shape[0]} rows but links have {n_nodes} nodes; "
+                f"{name}: attributes have {owned.values.shape[0]} rows but links have {n_nodes} nodes; "
                 "give one row of attributes for every node (it may be empty)"
             )
-
-        labels = np.full(n_nodes, UNKNOWN) if labels is None else np.asarray(labels)
-        if labels.shape != (n_nodes,) or labels.dtype.kind not in "iu":
+        known = np.full(n_nodes, UNKNOWN) if labels is None else np.asarray(labels)
+        if known.shape != (n_nodes,) or known.dtype.kind not in "iu":
             raise InputError(
                 f"{name}: labels must be {n_nodes} integers, one a node with {UNKNOWN} for unknown, "
-                f"got {labels.dtype} of shape {labels.shape}"
+                f"got {known.dtype} of shape {known.shape}"
             )
-        labels = np.where(labels < 0, UNKNOWN, labels).astype(np.int64)
-        seen = int(labels.max()) + 1
-        n_classes = seen if class_names is None else len(class_names)
-        if seen > n_classes:
-            raise InputError(f"{name}: label {seen - 1} has no name among {n_classes} class names")
-
-        return cls(
-            links=links,
-            attributes=attributes,
-            labels=labels,
-            node_names=_names(node_names, n_nodes, "node", name),
-            attribute_names=_names(attribute_names, attributes.shape[1], "attribute", name),
-            class_names=_names(class_names, n_classes, "class", name),
-            name=name,
-            notices=tuple(said),
+        classes = Labels.build(known, class_names)
+        return cls.plain(
+            joined.values,
+            owned.values,
+            classes.values,
+            unique_names(node_names, n_nodes, NODE),
+            unique_names(attribute_names, owned.values.shape[1], ATTRIBUTE),
+            classes.classes,
+            name,
+            said,
         )
+
+    @classmethod
+    def plain(
+        cls,
+        links: sp.csr_array,
+        attributes: sp.csr_array,
+        labels: np.ndarray,
+        node_names: NameArray,
+        attribute_names: NameArray,
+        class_names: np.ndarray,
+        name: str = "network",
+        notices: Sequence[str] = (),
+    ) -> Network:
+        """A plain network of parts that are checked and canonical already."""
+        column = Column(ATTRIBUTES, "tags", 0, attributes.shape[1])
+        return cls(
+            {
+                NODE: Items(NODE, node_names, labels=Labels(class_names, labels)),
+                ATTRIBUTE: Items(ATTRIBUTE, attribute_names),
+            },
+            {
+                LINKS: Relation(LINKS, NODE, NODE, links),
+                ATTRIBUTES: Relation(ATTRIBUTES, NODE, ATTRIBUTE, attributes, column=column),
+            },
+            name,
+            tuple(notices),
+        )
+
+    def __repr__(self) -> str:
+        types = ", ".join(map(_said_of, self.types.values()))
+        lines = [f"Network({self.name!r}): {types}"]
+        for relation in self.relations.values():
+            way = "with" if relation.pairing.undirected else "to"
+            entries = f"{relation.n_entries:,} entr{'y' if relation.n_entries == 1 else 'ies'}"
+            kind = f" ({relation.column.kind})" if relation.column else ""
+            lines.append(f"  {relation.name}: {relation.source} {way} {relation.target}, {entries}{kind}")
+        if len(lines) > 12:
+            lines[11:] = [f"  ... and {len(lines) - 11} more relations"]
+        return "\n".join(lines)
+
+    # Types and relations
+
+    @property
+    def main(self) -> Items:
+        """The items of the first type."""
+        return next(iter(self.types.values()))
+
+    def items(self, type: str | None = None) -> Items:
+        """The items of a type, by default of the main one."""
+        if type is None:
+            return self.main
+        if type not in self.types:
+            raise no_such("type", type, self.types)
+        return self.types[type]
+
+    def relation(self, name: str) -> Relation:
+        if name not in self.relations:
+            raise no_such("relation", name, self.relations)
+        return self.relations[name]
+
+    @property
+    def labelled_types(self) -> list[str]:
+        """The types that have classes."""
+        return [name for name, items in self.types.items() if items.n_classes]
+
+    def columns(self, type: str) -> list[Relation]:
+        """The columns of a type's own table."""
+        return [each for each in self.relations.values() if each.column is not None and each.source == type]
+
+    def attribute_type(self, type: str) -> str | None:
+        """The type of a type's attributes, if it has columns."""
+        columns = self.columns(type)
+        return columns[0].target if columns else None
+
+    def owner_type(self, attributes: str) -> str | None:
+        """The type whose attributes those of a type are; None if these are items of their own."""
+        for relation in self.relations.values():
+            if relation.column is not None and relation.target == attributes:
+                return relation.source
+        return None
+
+    @property
+    def entity_types(self) -> list[str]:
+        """The types whose items are not attributes of others."""
+        return [name for name in self.types if self.owner_type(name) is None]
+
+    @property
+    def entity_relations(self) -> list[Relation]:
+        """The relations that are not columns."""
+        return [each for each in self.relations.values() if each.column is None]
+
+    def joining(self, type: str) -> list[Relation]:
+        """The relations, columns apart, that a type is an end of."""
+        return [each for each in self.entity_relations if type in (each.source, each.target)]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has the form of version 0.1: nodes, attributes, links, one label."""
+        return list(self.types) == [NODE, ATTRIBUTE] and list(self.relations) == [LINKS, ATTRIBUTES]
+
+    # The same network with something else in it
+
+    def with_labels(self, labels: np.ndarray, type: str | None = None) -> Network:
+        """With other labels of the same classes, of the main type unless said."""
+        items = self.items(type)
+        return replace(self, types={**self.types, items.name: items.with_labels(labels)})
+
+    def without_classes(self) -> Network:
+        """Without labels, and without the classes that they name."""
+        bare = {name: replace(items, labels=_no_labels(items)) for name, items in self.types.items()}
+        return replace(self, types=bare)
+
+    def with_values(self, values: Mapping[str, sp.csr_array]) -> Network:
+        """With other matrices of some relations, which must already be canonical."""
+        changed = {name: self.relation(name).with_values(matrix) for name, matrix in values.items()}
+        return replace(self, relations={**self.relations, **changed})
+
+    def with_matrices(
+        self, links: sp.csr_array | None = None, attributes: sp.csr_array | None = None
+    ) -> Network:
+        """A plain network with other links or attributes."""
+        given = {LINKS: links, ATTRIBUTES: attributes}
+        return self.with_values({name: matrix for name, matrix in given.items() if matrix is not None})
+
+    # Short forms for a plain network
+
+    @property
+    def links(self) -> sp.csr_array:
+        """N x N: symmetric, zero diagonal, no stored zeros."""
+        return self._plain(LINKS).values
+
+    @property
+    def attributes(self) -> sp.csr_array:
+        """N x M, no stored zeros."""
+        return self._plain(ATTRIBUTES).values
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Of the main type: index into `class_names`, or ``UNKNOWN``."""
+        known = self.main.labels
+        return np.full(len(self.main), UNKNOWN) if known is None else known.values
+
+    @property
+    def class_names(self) -> np.ndarray:
+        known = self.main.labels
+        return np.empty(0, dtype=object) if known is None else known.classes
+
+    @property
+    def node_names(self) -> NameArray:
+        return self.main.ids
+
+    @property
+    def attribute_names(self) -> NameArray:
+        self._plain(ATTRIBUTES)
+        return self.types[ATTRIBUTE].ids
 
     @property
     def n_nodes(self) -> int:
-        return int(self.links.shape[0])
+        return len(self.main)
 
     @property
     def n_attributes(self) -> int:
@@ -126,130 +292,75 @@ class Network:
 
     @property
     def n_classes(self) -> int:
-        return len(self.class_names)
+        return self.main.n_classes
 
     @property
     def n_links(self) -> int:
         """Undirected pairs, each counted once."""
-        return int(self.links.nnz // 2)
+        return self._plain(LINKS).n_entries
 
     @property
     def labelled(self) -> np.ndarray:
-        """Indices of the nodes whose class is known."""
+        """Positions of the items of the main type whose class is known."""
         return np.flatnonzero(self.labels != UNKNOWN)
 
     @property
     def weighted_links(self) -> bool:
-        return bool(np.any(self.links.data != 1))
+        return self._plain(LINKS).weighted
 
     @property
     def real_attributes(self) -> bool:
-        return bool(np.any(self.attributes.data != 1))
+        return self._plain(ATTRIBUTES).weighted
 
     def node_index(self, node: str) -> int:
         """Position of a node by its name."""
-        return self._index(self.node_names, node, "node")
+        return self._index(NODE, ATTRIBUTE, node)
 
     def attribute_index(self, attribute: str) -> int:
         """Position of an attribute by its name."""
-        return self._index(self.attribute_names, attribute, "attribute")
+        return self._index(ATTRIBUTE, NODE, attribute)
 
-    def with_labels(self, labels: np.ndarray) -> Network:
-        """The same network with other labels (same classes)."""
-        return replace(self, labels=np.asarray(labels, dtype=np.int64))
+    def _plain(self, name: str) -> Relation:
+        if not self.is_plain:
+            raise InputError(
+                f"{self.name} has the types {', '.join(self.types)}: ask for a relation by name, "
+                f"{name} are a plain network's"
+            )
+        return self.relations[name]
 
-    def with_matrices(
-        self, links: sp.csr_array | None = None, attributes: sp.csr_array | None = None
-    ) -> Network:
-        """The same network with other links or attributes, which must already be canonical."""
-        return replace(
-            self,
-            links=self.links if links is None else links,
-            attributes=self.attributes if attributes is None else attributes,
-        )
+    def _index(self, kind: str, other: str, key: str) -> int:
+        self._plain(LINKS)
+        found = self.types[kind].find(key)
+        return found if found is not None else self._unknown_name(kind, other, key)
 
-    @cached_property
-    def _node_positions(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.node_names)}
-
-    @cached_property
-    def _attribute_positions(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.attribute_names)}
-
-    def _index(self, names: NameArray, key: str, kind: str) -> int:
-        found = self._find(names, key, kind)
-        return found if found is not None else self._unknown_name(names, key, kind)
-
-    def _find(self, names: NameArray, key: str, kind: str) -> int | None:
-        if isinstance(names, Names):
-            return names.find(str(key))
-        positions = self._node_positions if kind == "node" else self._attribute_positions
-        return positions.get(str(key))
-
-    def _unknown_name(self, names: NameArray, key: str, kind: str) -> NoReturn:
-        from difflib import get_close_matches
-
-        if kind == "node" and self._find(self.attribute_names, key, "attribute") is not None:
-            raise InputError(f"{str(key)[:80]!r} is an attribute of {self.name}; give the name of a node")
-        if kind == "attribute" and self._find(self.node_names, key, "node") is not None:
-            raise InputError(f"{str(key)[:80]!r} is a node of {self.name}; give the name of an attribute")
-        near = get_close_matches(str(key), list(names[:50_000]), n=3)
-        hint = f"did you mean {', '.join(repr(n) for n in near)}?" if near else "check the spelling"
-        raise InputError(f"{self.name} has no {kind} {str(key)[:80]!r}; {hint}")
+    def _unknown_name(self, kind: str, other: str, key: str) -> NoReturn:
+        if self.types[other].find(key) is not None:
+            article = "an" if other == ATTRIBUTE else "a"
+            raise InputError(
+                f"{str(key)[:80]!r} is {article} {other} of {self.name}; "
+                f"give the name of {'an' if kind == ATTRIBUTE else 'a'} {kind}"
+            )
+        self.types[kind].position(key)
+        raise AssertionError
 
 
-def _canonical(matrix: Any, what: str) -> sp.csr_array:
-    try:
-        csr = sp.csr_array(matrix, dtype=np.float32, copy=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} cannot be read as a matrix of numbers ({error})") from None
-    if csr.ndim != 2:
-        raise InputError(f"{what} must be a matrix, got {csr.ndim} dimension(s)")
-    if not np.isfinite(csr.data).all():
-        row = int(np.searchsorted(csr.indptr, np.flatnonzero(~np.isfinite(csr.data))[0], side="right")) - 1
-        raise InputError(f"{what} of row {row} hold NaN or infinity; remove or replace that value")
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    csr.sort_indices()
-    return csr
+def _by_name(things: Iterable[Any], kind: str, network: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for each in things:
+        if each.name in found:
+            raise InputError(f"{network}: two {kind}s are called {each.name!r}; give each its own name")
+        found[each.name] = each
+    return found
 
 
-def _undirected(links: sp.csr_array, said: list[str]) -> sp.csr_array:
-    loops = int(np.count_nonzero(links.diagonal()))
-    if loops:
-        links = _canonical(links - sp.diags_array(links.diagonal(), format="csr"), "links")
-        said.append(f"{loops} self-loop(s) were dropped")
-    transposed = links.T.tocsr()
-    if (links != transposed).nnz:
-        # maximum, not sum: a pair listed in both directions is one link, with one weight
-        links = _canonical(_wider(links, transposed), "links")
-        said.append("links were directed: every pair was made undirected")
-    return links
+def _no_labels(items: Items) -> Labels | None:
+    if items.labels is None:
+        return None
+    return Labels(np.empty(0, dtype=object), np.full(len(items), UNKNOWN), items.labels.column)
 
 
-def _wider(links: sp.csr_array, transposed: sp.csr_array) -> sp.csr_array:
-    """Entry by entry the value of larger magnitude, so that negative weights survive too."""
-    smaller = abs(links) < abs(transposed)
-    wide = sp.csr_array(links - links.multiply(smaller) + transposed.multiply(smaller))
-    return wide.maximum(wide.T.tocsr())
-
-
-def _names(names: NameArray | None, count: int, kind: str, network: str) -> NameArray:
-    if names is None:
-        made_up = np.empty(count, dtype=object)
-        made_up[:] = [f"{kind}{i}" for i in range(count)]
-        return made_up
-    if isinstance(names, Names):
-        if len(names) == count and names.repeated() is None:
-            return names
-        names = list(names)
-    listed = [str(n) for n in names]
-    if len(listed) != count:
-        raise InputError(f"{network}: {len(listed)} {kind} names for {count}; give one for each")
-    if len(set(listed)) != count:
-        once: set[str] = set()
-        twice = next(n for n in listed if n in once or once.add(n))  # type: ignore[func-returns-value]
-        raise InputError(f"{network}: {kind} name {twice!r} occurs twice; names must be unique")
-    array = np.empty(count, dtype=object)
-    array[:] = listed
-    return array
+def _said_of(items: Items) -> str:
+    if not items.n_classes or items.labels is None:
+        return f"{len(items):,} {items.name}"
+    classes = f"{items.n_classes} class{'' if items.n_classes == 1 else 'es'}"
+    return f"{len(items):,} {items.name} ({len(items.labels.known):,} of {classes} known)"

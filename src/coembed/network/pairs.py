@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
 
-Kind = Literal["links", "attributes"]
-
 MIXING_ROUNDS = 8
 STUBBORN_ROUNDS = 60
+
+
+class Pairing(NamedTuple):
+    """Which pairs a relation has: of two types, or of one, then none of an item with itself."""
+
+    same: bool = False
+    undirected: bool = False
+
+    def possible(self, height: int, width: int) -> int:
+        """How many pairs there could be.
+
+        Examples
+        --------
+        >>> Pairing().possible(3, 4), Pairing(True).possible(3, 3), UNDIRECTED.possible(3, 3)
+        (12, 6, 3)
+        """
+        if not self.same:
+            return height * width
+        return height * (height - 1) // (2 if self.undirected else 1)
+
+
+UNDIRECTED = Pairing(same=True, undirected=True)
+DIRECTED = Pairing(same=True)
+ACROSS = Pairing()
 
 
 def entries(matrix: sp.csr_array) -> np.ndarray:
@@ -58,15 +80,15 @@ def by_row(pairs: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.ndarra
         yield block, at, np.searchsorted(block, pairs[at, 0])
 
 
-def canonical(pairs: np.ndarray, kind: Kind) -> np.ndarray:
-    """Undirected pairs with the smaller end first; pairs of node and attribute as they are."""
-    return np.sort(pairs, axis=1) if kind == "links" else pairs
+def canonical(pairs: np.ndarray, pairing: Pairing) -> np.ndarray:
+    """Undirected pairs with the smaller end first; others as they are."""
+    return np.sort(pairs, axis=1) if pairing.undirected else pairs
 
 
-def true_pairs(matrix: sp.csr_array, kind: Kind) -> np.ndarray:
-    """The pairs of a relation, each once: i < j of the links, every entry of the attributes."""
+def true_pairs(matrix: sp.csr_array, pairing: Pairing) -> np.ndarray:
+    """The pairs of a relation, each once: i < j where it is undirected, else every entry."""
     found = entries(matrix)
-    return found[found[:, 0] < found[:, 1]] if kind == "links" else found
+    return found[found[:, 0] < found[:, 1]] if pairing.undirected else found
 
 
 def contains(ordered: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -77,44 +99,49 @@ def contains(ordered: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return ordered[place] == codes
 
 
-def without(matrix: sp.csr_array, pairs: np.ndarray, kind: Kind) -> sp.csr_array:
-    """The matrix without these entries (links: without their mirror images too), still canonical CSR.
+def without(matrix: sp.csr_array, pairs: np.ndarray, pairing: Pairing) -> sp.csr_array:
+    """The matrix without these entries (undirected: without their mirror images too), still canonical CSR.
 
     Examples
     --------
     >>> links = sp.csr_array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
-    >>> without(links, np.array([[0, 2]]), "links").toarray().tolist()
+    >>> without(links, np.array([[0, 2]]), UNDIRECTED).toarray().tolist()
     [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     """
     width = matrix.shape[1]
     removed = encode(pairs, width)
-    if kind == "links":
+    if pairing.undirected:
         removed = np.concatenate([removed, encode(pairs[:, ::-1], width)])
     keep = ~contains(np.sort(removed), encode(entries(matrix), width))
     indptr = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr].astype(matrix.indptr.dtype)
     return sp.csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
 
 
-def uniform_negatives(matrix: sp.csr_array, kind: Kind, count: int, rng: np.random.Generator) -> np.ndarray:
+def uniform_negatives(
+    matrix: sp.csr_array, pairing: Pairing, count: int, rng: np.random.Generator
+) -> np.ndarray:
     """Draw `count` different pairs that are not in the matrix, all alike probable."""
     height, width = matrix.shape
-    true = np.sort(encode(true_pairs(matrix, kind), width))
-    possible = height * (height - 1) // 2 if kind == "links" else height * width
+    true = np.sort(encode(true_pairs(matrix, pairing), width))
+    possible = pairing.possible(height, width)
     if possible - len(true) < count:
         raise InputError(
-            f"{kind}: {count} absent pairs are needed as negatives, only {possible - len(true)} are absent; "
+            f"{count} absent pairs are needed as negatives, only {possible - len(true)} are absent; "
             "hide fewer, or leave this relation out"
         )
     if possible <= 4 * (len(true) + count):  # nearly full: listing all is no more than the data itself
-        everything = np.column_stack(np.triu_indices(height, 1)) if kind == "links" else None
-        codes = np.arange(possible) if everything is None else encode(everything, width)
+        codes = np.arange(height * width)
+        if pairing.undirected:
+            codes = encode(np.column_stack(np.triu_indices(height, 1)), width)
+        elif pairing.same:
+            codes = codes[codes % width != codes // width]
         return decode(rng.choice(codes[~contains(true, codes)], count, replace=False), width)
     drawn = np.empty(0, dtype=np.int64)
     while len(drawn) < count:
         size = 2 * (count - len(drawn)) + 16
         pairs = np.column_stack([rng.integers(height, size=size), rng.integers(width, size=size)])
-        if kind == "links":
-            pairs = canonical(pairs[pairs[:, 0] != pairs[:, 1]], kind)
+        if pairing.same:
+            pairs = canonical(pairs[pairs[:, 0] != pairs[:, 1]], pairing)
         codes = encode(pairs, width)
         drawn = np.concatenate([drawn, codes[~contains(true, codes)]])
         drawn = drawn[
@@ -124,7 +151,7 @@ def uniform_negatives(matrix: sp.csr_array, kind: Kind, count: int, rng: np.rand
 
 
 def matched_negatives(
-    matrix: sp.csr_array, kind: Kind, positives: np.ndarray, rng: np.random.Generator
+    matrix: sp.csr_array, pairing: Pairing, positives: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Absent pairs in which every node and attribute occurs just as often as in the positives.
 
@@ -138,15 +165,15 @@ def matched_negatives(
         Of equal length, at most that of `positives`.
     """
     width = matrix.shape[1]
-    true = np.sort(encode(true_pairs(matrix, kind), width))
+    true = np.sort(encode(true_pairs(matrix, pairing), width))
     first, second = positives.T.astype(np.int64)
-    if kind == "links":  # either end may be the one to trade
+    if pairing.undirected:  # either end may be the one to trade
         turned = rng.random(len(positives)) < 0.5
         first, second = np.where(turned, second, first), np.where(turned, first, second)
     traded = np.zeros(len(positives), dtype=bool)
 
     def codes_of(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        return encode(canonical(np.column_stack([rows, columns]), kind), width)
+        return encode(canonical(np.column_stack([rows, columns]), pairing), width)
 
     def trade(a: np.ndarray, b: np.ndarray) -> None:
         """Swap the second ends at places a and b wherever that gives two new absent pairs."""
@@ -154,7 +181,7 @@ def matched_negatives(
         everything = np.concatenate([codes_of(first, second), new])
         _, inverse, times = np.unique(everything, return_inverse=True, return_counts=True)
         good = (times[inverse[len(first) :]] == 1) & ~contains(true, new)
-        if kind == "links":
+        if pairing.same:
             good &= np.concatenate([first[a] != second[b], first[b] != second[a]])
         both = good[: len(a)] & good[len(a) :]
         a, b = a[both], b[both]
@@ -173,5 +200,5 @@ def matched_negatives(
             break
         trade(rng.permutation(stubborn)[:size], rng.permutation(willing)[:size])
 
-    negatives = canonical(np.column_stack([first, second])[traded], kind)
+    negatives = canonical(np.column_stack([first, second])[traded], pairing)
     return positives[traded], negatives

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.network.network import Network
-from coembed.network.pairs import entries, without
+from coembed.network.pairs import ACROSS, entries, without
 from coembed.network.splits import PairSplit, make_pair_split
 
 VALIDATION, TEST = 0.05, 0.10
@@ -42,20 +42,20 @@ def published_masks(network: Network, seed: int = 0) -> tuple[Network, PairSplit
     attribute_validation, attribute_test = _hidden(network.attributes, rng)
 
     hidden = np.concatenate([link_validation, link_test])
-    left = without(network.links, hidden, "attributes")  # one direction only: no mirror images
+    left = without(network.links, hidden, ACROSS)  # one direction only: no mirror images
     mirrored = left.maximum(left.T.tocsr()).tocsr()
     mirrored.data = np.ones_like(mirrored.data)
     mirrored.sort_indices()
     visible = network.with_matrices(
         links=sp.csr_array(mirrored),
         attributes=without(
-            network.attributes, np.concatenate([attribute_validation, attribute_test]), "attributes"
+            network.attributes, np.concatenate([attribute_validation, attribute_test]), ACROSS
         ),
     )
     return (
         visible,
-        make_pair_split(network, "links", link_validation, link_test, rng),
-        make_pair_split(network, "attributes", attribute_validation, attribute_test, rng),
+        make_pair_split(network, network.relation("links"), link_validation, link_test, rng),
+        make_pair_split(network, network.relation("attributes"), attribute_validation, attribute_test, rng),
     )
 
 

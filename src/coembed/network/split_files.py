@@ -13,17 +13,10 @@ from coembed.network.network import Network
 from coembed.network.readers.npz import load_arrays, save_arrays
 from coembed.network.splits import LabelSplit, PairSplit, fingerprint
 
-_KINDS: dict[str, type[LabelSplit] | type[PairSplit]] = {
-    "labels": LabelSplit,
-    "links": PairSplit,
-    "attributes": PairSplit,
-}
-
 
 def save_split(split: LabelSplit | PairSplit, path: str | Path) -> None:
     """Write a split to an ``.npz`` file (no pickles), complete or not at all."""
     arrays = {field.name: np.asarray(getattr(split, field.name)) for field in fields(split)}
-    arrays.setdefault("kind", np.asarray("labels"))
     save_arrays(Path(path), arrays)
 
 
@@ -41,8 +34,12 @@ def load_split(path: str | Path, network: Network | None = None) -> LabelSplit |
     """
     path = Path(path)
     arrays = load_arrays(path)
-    kind = str(arrays.get("kind", ""))
-    if kind not in _KINDS:
+    if "kind" in arrays:  # of version 0.1
+        arrays["relation"] = arrays.pop("kind")
+    of_pairs = "relation" in arrays and str(arrays["relation"]) != "labels"
+    kind = PairSplit if of_pairs else LabelSplit
+    arrays.setdefault("type", np.asarray(""))
+    if not {"test", "relation"} & arrays.keys():
         raise InputError(f"{path} is not a split; make one with save_split")
     made_for = str(arrays.get("fingerprint", ""))
     if network is not None and made_for != (own := fingerprint(network)):
@@ -51,20 +48,20 @@ def load_split(path: str | Path, network: Network | None = None) -> LabelSplit |
             "split this one anew"
         )
     values: dict[str, Any] = {}
-    for field in fields(_KINDS[kind]):
+    for field in fields(kind):
         if field.name not in arrays:
             raise InputError(f"{path}: the split has no array {field.name!r}; write it again")
-        values[field.name] = _value(path, kind, field.name, arrays[field.name])
-    return _KINDS[kind](**values)
+        values[field.name] = _value(path, of_pairs, field.name, arrays[field.name])
+    return kind(**values)
 
 
-def _value(path: Path, kind: str, name: str, array: np.ndarray) -> Any:
-    if name in ("kind", "fingerprint"):
+def _value(path: Path, of_pairs: bool, name: str, array: np.ndarray) -> Any:
+    if name in ("relation", "fingerprint", "type"):
         return str(array)
     if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
         raise InputError(f"{path}: {name!r} must hold positions of nodes or attributes; write it again")
     if name == "unmatched":
         return int(array)
-    if array.ndim != (1 if kind == "labels" else 2):
+    if array.ndim != (2 if of_pairs else 1):
         raise InputError(f"{path}: {name!r} has the wrong shape {array.shape}; write it again")
     return array.astype(np.int64)

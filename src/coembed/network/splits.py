@@ -1,4 +1,4 @@
-"""Hiding a part of a network to be asked about it later: labels, links on undirected pairs, attributes.
+"""Hiding a part of a network to be asked about it later: labels, pairs of a relation, cells of columns.
 
 What is hidden is chosen uniformly at random and never looked at otherwise: which entries are hidden depends
 on where entries are, never on their values or on the values of labels.
@@ -7,47 +7,54 @@ on where entries are, never on their values or on the values of labels.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.network.network import UNKNOWN, Network
-from coembed.network.pairs import Kind, matched_negatives, true_pairs, uniform_negatives, without
+from coembed.network.network import ATTRIBUTES, LINKS, UNKNOWN, Network
+from coembed.network.pairs import ACROSS, matched_negatives, true_pairs, uniform_negatives, without
+from coembed.network.relations import Relation
 
 # one stream of random numbers for every purpose, so that equal seeds do not make them depend on one another
-_LABELS, _LINKS, _ATTRIBUTES, _HIDE = range(4)
+_LABELS, _LINKS, _ATTRIBUTES, _HIDE, _PAIRS, _CELLS = range(6)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelSplit:
-    """Nodes whose label is learnt from, chosen with, and asked for (sorted indices).
+    """Items whose label is learnt from, chosen with, and asked for (sorted indices).
 
     Attributes
     ----------
     fingerprint
         Of the network it was made for, see :func:`fingerprint`.
+    type
+        Of the items; the main one if nothing is said.
     """
 
     train: np.ndarray
     validation: np.ndarray
     test: np.ndarray
     fingerprint: str
+    type: str = ""
 
     def visible(self, network: Network) -> Network:
         """The network with the labels of `train` and `validation` only."""
         _same_size(self.fingerprint, network)
         given = np.concatenate([self.train, self.validation])
-        labels = np.full(network.n_nodes, UNKNOWN)
-        labels[given] = network.labels[given]
-        return network.with_labels(labels)
+        items = network.items(self.type or None)
+        labels = np.full(len(items), UNKNOWN)
+        if items.labels is not None:
+            labels[given] = items.labels.values[given]
+        return network.with_labels(labels, items.name)
 
 
 @dataclass(frozen=True, eq=False)
 class PairSplit:
     """Hidden pairs and as many absent ones; every array is int64 of shape (n, 2).
 
-    Links are undirected pairs with the smaller index first; attributes are (node, attribute).
+    Undirected pairs have the smaller index first.
 
     Attributes
     ----------
@@ -56,14 +63,14 @@ class PairSplit:
     validation_negatives, test_negatives
         Pairs absent from the *full* network, uniformly drawn, none twice.
     test_matched_positives, test_matched
-        Test pairs, and absent pairs in which each node and attribute occurs as often as in them.
+        Test pairs, and absent pairs in which each item occurs as often as in them.
     unmatched
         Test pairs without a partner to trade ends with, left out of both of the former.
     fingerprint
         Of the network it was made for, see :func:`fingerprint`.
     """
 
-    kind: Kind
+    relation: str
     validation: np.ndarray
     test: np.ndarray
     validation_negatives: np.ndarray
@@ -83,15 +90,33 @@ class PairSplit:
         asked = np.concatenate(
             [self.validation, self.test, self.validation_negatives, self.test_negatives, self.test_matched]
         )
-        if self.kind == "links":
-            return network.with_matrices(links=without(network.links, asked, "links"))
-        return network.with_matrices(attributes=without(network.attributes, asked, "attributes"))
+        relation = network.relation(self.relation)
+        return network.with_values({relation.name: without(relation.values, asked, relation.pairing)})
 
 
-def split_labels(network: Network, labels: float = 0.1, validation: float = 0.2, seed: int = 0) -> LabelSplit:
-    """Give the share `labels` of the known labels, of which `validation` is kept to choose with.
+@dataclass(frozen=True, eq=False)
+class CellSplit:
+    """Known cells of the columns of one type that are hidden: by relation, the entries (n, 2) to be told."""
 
-    Uniform at random over the labelled nodes, as in the paper, not class by class: a small class may be left
+    type: str
+    hidden: dict[str, np.ndarray]
+
+    def visible(self, network: Network) -> Network:
+        """The network without the cells that are asked about."""
+        return network.with_values(
+            {
+                name: without(network.relation(name).values, pairs, ACROSS)
+                for name, pairs in self.hidden.items()
+            }
+        )
+
+
+def split_labels(
+    network: Network, labels: float = 0.1, validation: float = 0.2, seed: int = 0, type: str | None = None
+) -> LabelSplit:
+    """Give the share `labels` of the known labels of a type, of which `validation` is kept to choose with.
+
+    Uniform at random over the labelled items, as in the paper, not class by class: a small class may be left
     without any given label.
 
     Examples
@@ -106,7 +131,9 @@ def split_labels(network: Network, labels: float = 0.1, validation: float = 0.2,
     """
     _fraction("labels", labels, 1.0)
     _fraction("validation", validation, 1.0)
-    order = _rng(seed, _LABELS).permutation(network.labelled)
+    items = network.items(type)
+    known = np.empty(0, dtype=np.int64) if items.labels is None else items.labels.known
+    order = _rng(seed, _LABELS, list(network.types).index(items.name)).permutation(known)
     n_given = _share(labels, len(order))
     n_validation = _share(validation, n_given, at_least_one=False)
     return LabelSplit(
@@ -114,6 +141,7 @@ def split_labels(network: Network, labels: float = 0.1, validation: float = 0.2,
         validation=np.sort(order[:n_validation]),
         test=np.sort(order[n_given:]),
         fingerprint=fingerprint(network),
+        type=items.name,
     )
 
 
@@ -128,7 +156,7 @@ def split_links(network: Network, validation: float = 0.05, test: float = 0.10, 
     >>> len(split.validation), len(split.test), split.visible(demo).n_links
     (184, 368, 3130)
     """
-    return _split_pairs(network, "links", validation, test, _rng(seed, _LINKS))
+    return split_pairs(network, LINKS, validation, test, seed)
 
 
 def split_attributes(
@@ -144,11 +172,47 @@ def split_attributes(
     >>> len(split.test), len(split.test_negatives), split.visible(demo).attributes.nnz
     (877, 877, 7454)
     """
-    return _split_pairs(network, "attributes", validation, test, _rng(seed, _ATTRIBUTES))
+    return split_pairs(network, ATTRIBUTES, validation, test, seed)
+
+
+def split_pairs(
+    network: Network, relation: str, validation: float = 0.05, test: float = 0.10, seed: int = 0
+) -> PairSplit:
+    """Hide pairs of a relation."""
+    _fraction("validation", validation, 0.95)
+    _fraction("test", test, 0.95 - validation)
+    joined = network.relation(relation)
+    rng = _rng(
+        seed, {LINKS: _LINKS, ATTRIBUTES: _ATTRIBUTES}.get(relation, _PAIRS), _place(network, relation)
+    )
+    pairs = rng.permutation(true_pairs(joined.values, joined.pairing))
+    n_validation, n_test = _share(validation, len(pairs)), _share(test, len(pairs))
+    if n_validation + n_test > len(pairs):
+        raise InputError(
+            f"{network.name} has {len(pairs)} {relation}, too few to hide some; give a larger network"
+        )
+    return make_pair_split(
+        network, joined, pairs[:n_validation], pairs[n_validation : n_validation + n_test], rng
+    )
+
+
+def split_cells(network: Network, type: str | None = None, test: float = 0.10, seed: int = 0) -> CellSplit:
+    """Hide known cells of all columns of a type that have one cell an item (numbers, categories, ...)."""
+    _fraction("test", test, 0.95)
+    items = network.items(type)
+    hidden = {}
+    for relation in network.columns(items.name):
+        if relation.column is not None and relation.column.has_cells:
+            rng = _rng(seed, _CELLS, _place(network, relation.name))
+            pairs = rng.permutation(true_pairs(relation.values, ACROSS))
+            hidden[relation.name] = pairs[: _share(test, len(pairs))]
+    if not hidden:
+        raise InputError(f"{network.name}: type {items.name} has no column with cells to hide")
+    return CellSplit(items.name, hidden)
 
 
 def hide(network: Network, fraction: float, seed: int = 0) -> Network:
-    """The network without a share of its (undirected) links and of its attribute entries.
+    """The network without a share of the pairs of each relation.
 
     Examples
     --------
@@ -159,12 +223,11 @@ def hide(network: Network, fraction: float, seed: int = 0) -> Network:
     _fraction("fraction", fraction, 1.0)
     rng = _rng(seed, _HIDE)
     kept = {}
-    kinds: tuple[Kind, ...] = ("links", "attributes")
-    for kind in kinds:
-        matrix = getattr(network, kind)
-        pairs = rng.permutation(true_pairs(matrix, kind))
-        kept[kind] = without(matrix, pairs[: _share(fraction, len(pairs), at_least_one=False)], kind)
-    return network.with_matrices(**kept)
+    for name, relation in network.relations.items():
+        pairs = rng.permutation(true_pairs(relation.values, relation.pairing))
+        hidden = pairs[: _share(fraction, len(pairs), at_least_one=False)]
+        kept[name] = without(relation.values, hidden, relation.pairing)
+    return network.with_values(kept)
 
 
 def fingerprint(network: Network) -> str:
@@ -176,26 +239,31 @@ def fingerprint(network: Network) -> str:
     '2 nodes, 1 attributes, 1 links, 1 entries, 7d03dbd7'
     """
     checksum = 0
-    for array in (
-        network.links.indptr,
-        network.links.indices,
-        network.attributes.indptr,
-        network.attributes.indices,
-        network.labels,
-    ):
-        checksum = zlib.crc32(np.ascontiguousarray(array, dtype="<i8").tobytes(), checksum)
-    return f"{_sizes(network)}, {network.n_links} links, {network.attributes.nnz} entries, {checksum:08x}"
+    for relation in network.relations.values():
+        checksum = _checksum((relation.values.indptr, relation.values.indices), checksum)
+    for items in network.types.values():
+        if items.labels is not None:
+            checksum = _checksum((items.labels.values,), checksum)
+    if network.is_plain:
+        pairs = f"{network.n_links} links, {network.attributes.nnz} entries"
+    else:
+        pairs = f"{sum(relation.n_entries for relation in network.relations.values())} entries"
+    return f"{_sizes(network)}, {pairs}, {checksum:08x}"
 
 
 def make_pair_split(
-    network: Network, kind: Kind, validation: np.ndarray, test: np.ndarray, rng: np.random.Generator
+    network: Network,
+    relation: Relation,
+    validation: np.ndarray,
+    test: np.ndarray,
+    rng: np.random.Generator,
 ) -> PairSplit:
     """Add the negatives to the hidden pairs."""
-    matrix = getattr(network, kind)
-    negatives = uniform_negatives(matrix, kind, len(validation) + len(test), rng)
-    matched_positives, matched = matched_negatives(matrix, kind, test, rng)
+    matrix, pairing = relation.values, relation.pairing
+    negatives = uniform_negatives(matrix, pairing, len(validation) + len(test), rng)
+    matched_positives, matched = matched_negatives(matrix, pairing, test, rng)
     return PairSplit(
-        kind=kind,
+        relation=relation.name,
         validation=validation,
         test=test,
         validation_negatives=negatives[: len(validation)],
@@ -207,26 +275,21 @@ def make_pair_split(
     )
 
 
-def _split_pairs(
-    network: Network, kind: Kind, validation: float, test: float, rng: np.random.Generator
-) -> PairSplit:
-    _fraction("validation", validation, 0.95)
-    _fraction("test", test, 0.95 - validation)
-    pairs = rng.permutation(true_pairs(getattr(network, kind), kind))
-    n_validation, n_test = _share(validation, len(pairs)), _share(test, len(pairs))
-    if n_validation + n_test > len(pairs):
-        raise InputError(
-            f"{network.name} has {len(pairs)} {kind}, too few to hide some; give a larger network"
-        )
-    return make_pair_split(
-        network, kind, pairs[:n_validation], pairs[n_validation : n_validation + n_test], rng
-    )
-
-
-def _rng(seed: int, purpose: int) -> np.random.Generator:
+def _rng(seed: int, purpose: int, place: int = 0) -> np.random.Generator:
     if seed < 0:
         raise InputError(f"seed must be at least 0, got {seed}")
-    return np.random.default_rng([purpose, seed])
+    return np.random.default_rng([purpose, seed, place] if place else [purpose, seed])
+
+
+def _place(network: Network, relation: str) -> int:
+    """A number of its own for each relation, but none for those of a plain network."""
+    return 0 if network.is_plain else 1 + list(network.relations).index(relation)
+
+
+def _checksum(arrays: Sequence[np.ndarray], before: int) -> int:
+    for array in arrays:
+        before = zlib.crc32(np.ascontiguousarray(array, dtype="<i8").tobytes(), before)
+    return before
 
 
 def _fraction(name: str, value: float, high: float) -> None:
@@ -239,7 +302,9 @@ def _share(fraction: float, count: int, at_least_one: bool = True) -> int:
 
 
 def _sizes(network: Network) -> str:
-    return f"{network.n_nodes} nodes, {network.n_attributes} attributes"
+    if network.is_plain:
+        return f"{network.n_nodes} nodes, {network.n_attributes} attributes"
+    return ", ".join(f"{len(items)} {name}" for name, items in network.types.items())
 
 
 def _same_size(expected: str, network: Network) -> None:

@@ -87,7 +87,7 @@ def synthesize(
     attribute_matrix = _csr(owned, (nodes, attributes))
     class_names = np.empty(classes, dtype=object)
     class_names[:] = [f"class{k}" for k in range(classes)]
-    return Network(
+    return Network.plain(
         links=link_matrix,
         attributes=attribute_matrix,
         labels=_visible(of_labels, truth, labels),

@@ -51,4 +51,6 @@ def _matched(network: Network, present: np.ndarray, kind: Kind, seed: int) -> np
     seen = network.links if kind == "links" else network.attributes
     rows, columns = np.concatenate([present, present[:, ::-1]] if kind == "links" else [present]).T
     both = sp.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=seen.shape) + seen
-    return matched_negatives(sp.csr_array(both), kind, present, np.random.default_rng(seed))[1]
+    return matched_negatives(
+        sp.csr_array(both), network.relation(kind).pairing, present, np.random.default_rng(seed)
+    )[1]

@@ -75,7 +75,7 @@ def open_mapped(folder: str | os.PathLike[str], check: Check = "bounds") -> Netw
         class_names = np.empty(len(record["classes"]), dtype=object)
         class_names[:] = [_text(name) for name in record["classes"]]
         arrays = {name: _open_array(place, name, record["arrays"][name]) for name in ARRAYS}
-        network = Network(
+        network = Network.plain(
             links=_matrix(arrays, "links", (nodes, nodes), check),
             attributes=_matrix(arrays, "attributes", (nodes, attributes), check),
             labels=arrays["labels"],

@@ -253,7 +253,7 @@ class _Conversion:
         if not both and listed + listed_loops:
             changed.append("every link was listed in one direction and taken as undirected")
         if loops:
-            changed.append(f"{loops} self-loop(s) were dropped")
+            changed.append(f"links: {loops} self-loop(s) were dropped")
         if both and uneven:
             changed.append("links were directed: every pair was made undirected")
         return changed + say_lonely(degrees, self._node_name, self.files)

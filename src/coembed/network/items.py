@@ -1,0 +1,201 @@
+"""The items of one type, and the classes that some of them are known to have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.network.names import NameArray, Names
+
+UNKNOWN = -1
+"""The label of an item whose class is not known."""
+SEARCHED = 50_000
+"""Ids among which one like a misspelt one is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """One class an item, known for some.
+
+    Attributes
+    ----------
+    classes
+        Names of the classes, unique strings.
+    values
+        int64, one an item: index into `classes`, or ``UNKNOWN``.
+    column
+        What the classes are called in the table that they are from.
+    """
+
+    classes: np.ndarray
+    values: np.ndarray
+    column: str = "label"
+
+    @classmethod
+    def build(
+        cls,
+        values: Sequence[int] | np.ndarray,
+        classes: Sequence[str] | np.ndarray | None = None,
+        column: str = "label",
+    ) -> Labels:
+        """Check integer labels; a negative one is unknown.
+
+        Examples
+        --------
+        >>> Labels.build([0, -7, 1]).values, Labels.build([0, -7, 1]).classes
+        (array([ 0, -1,  1]), array(['class0', 'class1'], dtype=object))
+        """
+        given = np.asarray(values)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise InputError(
+                f"labels must be integers, one an item with {UNKNOWN} for unknown, "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        known = np.where(given < 0, UNKNOWN, given).astype(np.int64)
+        seen = int(known.max(initial=UNKNOWN)) + 1
+        count = seen if classes is None else len(classes)
+        if seen > count:
+            raise InputError(f"label {seen - 1} has no name among {count} class names")
+        return cls(unique_names(classes, count, "class"), known, column)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def known(self) -> np.ndarray:
+        """Positions of the items whose class is known."""
+        return np.flatnonzero(self.values != UNKNOWN)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """All items of one type.
+
+    Attributes
+    ----------
+    name
+        Of the type.
+    ids
+        What answers name: unique strings (an object array, or :class:`Names`).
+    titles
+        What people call the items, which need not be unique; None: by their ids.
+    labels
+        Their classes, if they have any.
+
+    Examples
+    --------
+    >>> people = Items.build("people", ["p1", "p2"], titles=["Ann", "Ann"])
+    >>> people, people.position("p2"), people.title(1)
+    (Items('people', 2 items), 1, 'Ann')
+    >>> people.position("p3")
+    Traceback (most recent call last):
+    coembed.errors.InputError: there is no 'p3' among the 2 items of type people; did you mean 'p2' or 'p1'?
+    """
+
+    name: str
+    ids: NameArray
+    titles: NameArray | None = None
+    labels: Labels | None = None
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        ids: NameArray | int,
+        titles: NameArray | None = None,
+        labels: Labels | None = None,
+    ) -> Items:
+        """Check ids, of which a mere number makes some up; titles and labels must be one an item."""
+        count = ids if isinstance(ids, int) else len(ids)
+        found = unique_names(None if isinstance(ids, int) else ids, count, name)
+        for what, given in (("titles", titles), ("labels", None if labels is None else labels.values)):
+            if given is not None and len(given) != count:
+                raise InputError(f"type {name} has {count} items but {len(given)} {what}; give one for each")
+        return cls(name, found, titles, labels)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        known = f", {len(self.labels.known)} labelled" if self.labels is not None else ""
+        return f"Items({self.name!r}, {len(self)} items{known})"
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.labels is None else self.labels.n_classes
+
+    def title(self, position: int) -> str:
+        """What people call an item."""
+        return str(self.ids[position] if self.titles is None else self.titles[position])
+
+    def with_labels(self, values: np.ndarray) -> Items:
+        """The same items with other labels of the same classes."""
+        if self.labels is None:
+            raise InputError(f"type {self.name} has no classes")
+        return replace(self, labels=replace(self.labels, values=np.asarray(values, dtype=np.int64)))
+
+    def find(self, item: object) -> int | None:
+        """Position of an item by its id, or by a title that no other has."""
+        key = str(item)
+        found = self.ids.find(key) if isinstance(self.ids, Names) else self._positions.get(key)
+        return found if found is not None else self._by_title.get(key)
+
+    def position(self, item: object) -> int:
+        """The same, or an :class:`InputError` that names the nearest ids."""
+        found = self.find(item)
+        if found is not None:
+            return found
+        near = get_close_matches(str(item), [str(each) for each in self.ids[:SEARCHED]], n=2)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "check the spelling"
+        raise InputError(
+            f"there is no {str(item)[:80]!r} among the {len(self):,} items of type {self.name}; {hint}"
+        )
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.ids)}
+
+    @cached_property
+    def _by_title(self) -> dict[str, int]:
+        if self.titles is None:
+            return {}
+        found: dict[str, int] = {}
+        twice = set()
+        for i, title in enumerate(self.titles):
+            if found.setdefault(str(title), i) != i:
+                twice.add(str(title))
+        return {title: i for title, i in found.items() if title not in twice}
+
+
+def unique_names(names: NameArray | None, count: int, kind: str) -> NameArray:
+    """Unique strings, one for each of `count`; without any, made up.
+
+    Examples
+    --------
+    >>> unique_names(None, 2, "node")
+    array(['node0', 'node1'], dtype=object)
+    """
+    if names is None:
+        made_up = np.empty(count, dtype=object)
+        made_up[:] = [f"{kind}{i}" for i in range(count)]
+        return made_up
+    if isinstance(names, Names):
+        if len(names) == count and names.repeated() is None:
+            return names
+        names = list(names)
+    listed = [str(n) for n in names]
+    if len(listed) != count:
+        raise InputError(f"{len(listed)} {kind} names for {count}; give one for each")
+    if len(set(listed)) != count:
+        once: set[str] = set()
+        twice = next(n for n in listed if n in once or once.add(n))  # type: ignore[func-returns-value]
+        raise InputError(f"{kind} name {twice!r} occurs twice; names must be unique")
+    array = np.empty(count, dtype=object)
+    array[:] = listed
+    return array
