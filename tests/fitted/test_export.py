@@ -7,6 +7,7 @@ from pyarrow import parquet
 
 from coembed.errors import InputError
 from coembed.fitted.export import export
+from coembed.network import Items
 
 
 def all_codes(fitted):
@@ -17,12 +18,10 @@ def all_names(fitted):
     return [*fitted.network.node_names, *fitted.network.attribute_names]
 
 
-def renamed(fitted, **names):
-    arrays = {}
-    for kind, listed in names.items():
-        arrays[kind] = np.empty(len(listed), dtype=object)
-        arrays[kind][:] = listed
-    return replace(fitted, network=replace(fitted.network, **arrays))
+def renamed(fitted, attribute_names):
+    types = fitted.network.types
+    words = Items.build("attribute", attribute_names)
+    return replace(fitted, network=replace(fitted.network, types={**types, "attribute": words}))
 
 
 def test_csv_holds_every_item_with_its_code(fitted, tmp_path):

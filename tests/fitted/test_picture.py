@@ -9,6 +9,7 @@ from coembed.errors import InputError
 from coembed.maps import picture
 from coembed.maps.palette import COLOURS, class_mark
 from coembed.maps.picture import _by_turns, draw_map, spread_out
+from coembed.network import Items
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
@@ -24,9 +25,8 @@ def test_models_without_classes_or_attributes_can_be_drawn(unlabelled, bare, tmp
 
 
 def test_names_that_look_like_formulas_are_drawn_as_they_are(fitted, tmp_path):
-    words = fitted.network.attribute_names.copy()
-    words[:] = [f"$\\frac{i}$_^" for i in range(15)]
-    odd = replace(fitted, network=replace(fitted.network, attribute_names=words))
+    words = Items.build("attribute", [f"$\\frac{i}$_^" for i in range(15)])
+    odd = replace(fitted, network=replace(fitted.network, types={**fitted.network.types, "attribute": words}))
     draw_map(odd, odd.map2d("pca"), tmp_path / "map.png")
 
 

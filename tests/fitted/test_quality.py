@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, brier_score_loss, confusion_matrix, 
 
 from coembed.errors import InputError
 from coembed.fitted.label_quality import hidden_labels, judge
-from coembed.network.network import UNKNOWN
+from coembed.network import UNKNOWN, Network
 
 
 @pytest.fixture
@@ -43,16 +43,14 @@ def test_seen_labels_are_not_judged(fitted, truth):
 
 
 def test_nodes_and_classes_are_told_by_name(fitted, truth):
-    from dataclasses import replace
-
     order = np.arange(truth.n_nodes)[::-1]
     swapped = np.array([2, 0, 1])
-    other = replace(
-        truth,
+    other = Network.build(
         links=truth.links[order][:, order],
         attributes=truth.attributes[order],
         labels=np.where(truth.labels[order] < 0, UNKNOWN, swapped[truth.labels[order]]),
         node_names=truth.node_names[order],
+        attribute_names=truth.attribute_names,
         class_names=truth.class_names[np.argsort(swapped)],
     )
     np.testing.assert_array_equal(hidden_labels(fitted, other), hidden_labels(fitted, truth))

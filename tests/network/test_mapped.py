@@ -65,7 +65,7 @@ def test_names_and_notices_survive(odd, tmp_path, assert_same):
     assert_same(again, network)
     assert (again.name, again.notices) == ("odd", ("something was changed",))
     assert again.node_index("ø\tæ") == 2
-    with pytest.raises(InputError, match="no 'sources' among the 4 items of type node; did you mean 'source'"):
+    with pytest.raises(InputError, match="no node 'sources'; did you mean 'source'"):
         again.node_index("sources")
 
 

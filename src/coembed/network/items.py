@@ -95,7 +95,7 @@ class Items:
     (Items('people', 2 items), 1, 'Ann')
     >>> people.position("p3")
     Traceback (most recent call last):
-    coembed.errors.InputError: there is no 'p3' among the 2 items of type people; did you mean 'p2' or 'p1'?
+    coembed.errors.InputError: there is no people 'p3'; did you mean 'p2' or 'p1'?
     """
 
     name: str
@@ -153,9 +153,7 @@ class Items:
             return found
         near = get_close_matches(str(item), [str(each) for each in self.ids[:SEARCHED]], n=2)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "check the spelling"
-        raise InputError(
-            f"there is no {str(item)[:80]!r} among the {len(self):,} items of type {self.name}; {hint}"
-        )
+        raise InputError(f"there is no {self.name} {str(item)[:80]!r}; {hint}")
 
     @cached_property
     def _positions(self) -> dict[str, int]:
