@@ -10,13 +10,16 @@ from torch.autograd import gradcheck
 from coembed.kernels import (
     ObservedPairs,
     SparseMatrix,
+    pairwise_sum,
+    pairwise_sum_symmetric,
     random_block,
-    softplus_sum,
-    softplus_sum_symmetric,
     square_sum,
     tanh_of,
 )
 from coembed.kernels.sparse import csr_tensor, gathered_rows
+from coembed.likelihoods import LIKELIHOODS
+
+SOFTPLUS = LIKELIHOODS["bernoulli"].absent
 
 
 def rows(n, d=3, seed=0):
@@ -88,9 +91,9 @@ def test_softplus_sum_in_blocks_is_the_dense_one(block, weighted):
     v, w = (weights(7), weights(5, 1)) if weighted else (None, None)
     dense = F.softplus(left @ right.T)
     expected = (dense * v[:, None] * w).sum() if weighted else dense.sum()
-    assert abs(softplus_sum(left, right, v, w, block) - expected) < 1e-10
+    assert abs(pairwise_sum(SOFTPLUS, left, right, v, w, block) - expected) < 1e-10
     inputs = (left, right, v, w) if weighted else (left, right)
-    assert gradcheck(lambda *x: softplus_sum(*x, *[None] * (4 - len(x)), block), inputs)
+    assert gradcheck(lambda *x: pairwise_sum(SOFTPLUS, *x, *[None] * (4 - len(x)), block), inputs)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 100])
@@ -99,9 +102,9 @@ def test_symmetric_softplus_sum_is_the_dense_one(block, weighted):
     items, w = rows(7), weights(7) if weighted else None
     dense = F.softplus(items @ items.T)
     expected = (dense * w[:, None] * w).sum() if weighted else dense.sum()
-    assert abs(softplus_sum_symmetric(items, w, block) - expected) < 1e-10
+    assert abs(pairwise_sum_symmetric(SOFTPLUS, items, w, block) - expected) < 1e-10
     inputs = (items, w) if weighted else (items,)
-    assert gradcheck(lambda x, w=None: softplus_sum_symmetric(x, w, block), inputs)
+    assert gradcheck(lambda x, w=None: pairwise_sum_symmetric(SOFTPLUS, x, w, block), inputs)
 
 
 def test_square_sum_needs_no_pairs():
@@ -122,19 +125,19 @@ def test_mean_of_sampled_sums_is_the_exact_one(same):
     for _ in range(2000):
         block = random_block(len(left), len(right), 8, same, generator)
         assert not same or not set(block.rows.tolist()) & set(block.columns.tolist())
-        estimates.append(float(softplus_sum(left[block.rows], right[block.columns])) * block.scale)
+        estimates.append(float(pairwise_sum(SOFTPLUS, left[block.rows], right[block.columns])) * block.scale)
     assert abs(np.mean(estimates) - exact) < 3 * np.std(estimates) / np.sqrt(len(estimates))
 
 
 def test_sampled_gradient_is_unbiased_too():
     left, right = rows(12), rows(10, seed=1)
-    softplus_sum(left, right).backward()
+    pairwise_sum(SOFTPLUS, left, right).backward()
     exact, left.grad = left.grad.clone(), None
     generator = torch.Generator().manual_seed(0)
     draws = []
     for _ in range(2000):
         block = random_block(12, 10, 4, False, generator)
-        estimate = softplus_sum(left[block.rows], right[block.columns]) * block.scale
+        estimate = pairwise_sum(SOFTPLUS, left[block.rows], right[block.columns]) * block.scale
         draws.append(torch.autograd.grad(estimate, left)[0])
     mean, error = torch.stack(draws).mean(0), torch.stack(draws).std(0) / 2000**0.5
     assert ((mean - exact).abs() < 4 * error).all()

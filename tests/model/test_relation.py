@@ -11,7 +11,7 @@ from torch.autograd import gradcheck
 
 from coembed.errors import InputError
 from coembed.kernels import Noise
-from coembed.model import Codes, Relation, RelationTerm
+from coembed.model import ItemCodes, ModelledRelation, RelationTerm
 
 SIZE = 3
 
@@ -22,7 +22,7 @@ def relation(likelihood, same, n_rows=7, n_columns=5, seed=0):
     matrix = (rng.random((n_rows, n_columns)) < 0.4) * rng.normal(1, 0.5, (n_rows, n_columns))
     if same:
         matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
-    return Relation("r", "one", "one" if same else "other", sp.csr_array(matrix), likelihood)
+    return ModelledRelation("r", "one", "one" if same else "other", sp.csr_array(matrix), likelihood)
 
 
 def term_of(relation, **settings):
@@ -35,9 +35,9 @@ def codes(n_items, n_choices, seed):
     generator = torch.Generator().manual_seed(seed)
     values = torch.randn(n_items, n_choices, SIZE, generator=generator, dtype=torch.float64).requires_grad_()
     if n_choices == 1:
-        return Codes(values, None)
+        return ItemCodes(values, None)
     weights = torch.rand(n_items, n_choices, generator=generator, dtype=torch.float64)
-    return Codes(values, (weights / weights.sum(dim=1, keepdim=True)).requires_grad_())
+    return ItemCodes(values, (weights / weights.sum(dim=1, keepdim=True)).requires_grad_())
 
 
 def ends(relation, choices):
@@ -105,10 +105,10 @@ def test_gradient_by_finite_differences(likelihood, same, choices):
 
     def evaluate(*tensors):
         rest = list(tensors)
-        first = Codes(rest.pop(0), None if left.weights is None else rest.pop(0))
+        first = ItemCodes(rest.pop(0), None if left.weights is None else rest.pop(0))
         second = first
         if not same:
-            second = Codes(rest.pop(0), None if right.weights is None else rest.pop(0))
+            second = ItemCodes(rest.pop(0), None if right.weights is None else rest.pop(0))
         return term(first, second, Noise(0))
 
     assert gradcheck(evaluate, inputs)
@@ -131,12 +131,12 @@ def test_gain_gets_its_gradient(same):
 
 def test_gaussian_term_by_hand():
     # one row, two columns: values 3 and 0, inner products 2 and 1, gain 1: errors 1 and 1, variance 1
-    given = Relation("r", "one", "other", sp.csr_array([[3.0, 0.0]]), "gaussian")
+    given = ModelledRelation("r", "one", "other", sp.csr_array([[3.0, 0.0]]), "gaussian")
     term = term_of(given)
     with torch.no_grad():
         term.log_gain.zero_()
-    left = Codes(torch.tensor([[[1.0, 0.0]]], dtype=torch.float64), None)
-    right = Codes(torch.tensor([[[2.0, 5.0]], [[1.0, 7.0]]], dtype=torch.float64), None)
+    left = ItemCodes(torch.tensor([[[1.0, 0.0]]], dtype=torch.float64), None)
+    right = ItemCodes(torch.tensor([[[2.0, 5.0]], [[1.0, 7.0]]], dtype=torch.float64), None)
     assert float(term(left, right, Noise(0)).detach()) == pytest.approx(0.5 + 0.5 * log(2 * pi))
 
 
@@ -152,7 +152,7 @@ def test_sampled_and_exact_agree_where_a_block_would_not_be_smaller():
 @pytest.mark.parametrize("same", [False, True])
 def test_mean_of_sampled_terms_with_choices_is_the_exact_one(same):
     given = relation("bernoulli", same, n_rows=12, n_columns=10)
-    left, right = (Codes(c.values.detach(), c.weights.detach()) for c in ends(given, (2, 2)))
+    left, right = (ItemCodes(c.values.detach(), c.weights.detach()) for c in ends(given, (2, 2)))
     if same:
         right = left
     exact = float(term_of(given)(left, right, Noise(0)))
@@ -164,12 +164,12 @@ def test_mean_of_sampled_terms_with_choices_is_the_exact_one(same):
 
 @pytest.mark.parametrize("matrix", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 1, 0], [1, 0, 0]]])
 def test_a_relation_of_a_type_with_itself_is_symmetric(matrix):
-    bad = Relation("friends", "people", "people", sp.csr_array(np.array(matrix, dtype=np.float32)))
+    bad = ModelledRelation("friends", "people", "people", sp.csr_array(np.array(matrix, dtype=np.float32)))
     with pytest.raises(InputError, match=r"'friends'.*must be symmetric"):
         term_of(bad)
 
 
 def test_a_relation_without_pairs_costs_nothing():
-    lonely = Relation("r", "one", "one", sp.csr_array((1, 1)))
+    lonely = ModelledRelation("r", "one", "one", sp.csr_array((1, 1)))
     left, right = ends(lonely, (1, 1))
     assert float(term_of(lonely)(left, right, Noise(0)).detach()) == 0

@@ -10,7 +10,7 @@ import torch
 
 from coembed.errors import InputError
 from coembed.kernels import Noise
-from coembed.model import SVAE, DenseInference, EntityType, Features, Objective, Relation
+from coembed.model import SVAE, DenseInference, EntityType, Features, ModelledRelation, Objective
 
 SIZES = {"author": 6, "paper": 5, "word": 4}
 CLASSES = {"author": 2, "paper": 3, "word": 0}
@@ -36,7 +36,7 @@ def small_model(seed=0, **goal):
     torch.manual_seed(seed)
     types = [EntityType(t, n, inference(t), CLASSES[t], labels.get(t)) for t, n in SIZES.items()]
     relations = [
-        Relation(
+        ModelledRelation(
             n, source, target, sp.csr_array(matrix.astype(float)), "gaussian" if n == "uses" else "bernoulli"
         )
         for n, (source, target, matrix) in matrices.items()
@@ -174,9 +174,9 @@ class TestFeatures:
 @pytest.mark.parametrize(
     ("relation", "message"),
     [
-        (Relation("r", "item", "ghost", sp.csr_array((2, 2))), r"'r' names the unknown type 'ghost'"),
+        (ModelledRelation("r", "item", "ghost", sp.csr_array((2, 2))), r"'r' names the unknown type 'ghost'"),
         (
-            Relation("r", "item", "item", sp.csr_array((3, 3))),
+            ModelledRelation("r", "item", "item", sp.csr_array((3, 3))),
             r"'r' has 3 items of type 'item', but the type has 2",
         ),
     ],

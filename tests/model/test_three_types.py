@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from coembed.kernels import SparseMatrix
-from coembed.model import SVAE, DenseInference, EntityType, Evidence, Objective, Relation
+from coembed.model import SVAE, DenseInference, EntityType, Evidence, ModelledRelation, Objective
 from coembed.training import train
 
 SIZES = {"author": 200, "paper": 200, "word": 40}
@@ -37,7 +37,7 @@ class World:
 
     classes: dict[str, np.ndarray]
     given: dict[str, np.ndarray]
-    relations: list[Relation]
+    relations: list[ModelledRelation]
 
 
 def world(seed):
@@ -60,10 +60,10 @@ def world(seed):
         {"author": field, "paper": topic},
         {"author": few(field, rng), "paper": few(topic, rng)},
         [
-            Relation("collaborates", "author", "author", sp.csr_array(upper + upper.T)),
-            Relation("writes", "author", "paper", writes),
-            Relation("contains", "paper", "word", contains),
-            Relation("uses", "author", "word", uses, "gaussian"),
+            ModelledRelation("collaborates", "author", "author", sp.csr_array(upper + upper.T)),
+            ModelledRelation("writes", "author", "paper", writes),
+            ModelledRelation("contains", "paper", "word", contains),
+            ModelledRelation("uses", "author", "word", uses, "gaussian"),
         ],
     )
 

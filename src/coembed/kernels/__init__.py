@@ -7,17 +7,18 @@ from coembed.kernels.all_pairs import (
     Block,
     exact_sum,
     gram,
+    pairwise_sum,
+    pairwise_sum_symmetric,
     random_block,
-    softplus_sum,
-    softplus_sum_symmetric,
     square_sum,
 )
-from coembed.kernels.noise import Noise, dropped, kept_scale
+from coembed.kernels.noise import HIDDEN_SHARE, Noise, dropped, hidden_columns, kept_scale
 from coembed.kernels.observed_pairs import ObservedPairs
 from coembed.kernels.sparse import SparseMatrix, TransposedMatrix, column_blocks
 from coembed.kernels.tanh import tanh_, tanh_of
 
 __all__ = [
+    "HIDDEN_SHARE",
     "Block",
     "Noise",
     "ObservedPairs",
@@ -27,10 +28,11 @@ __all__ = [
     "dropped",
     "exact_sum",
     "gram",
+    "hidden_columns",
     "kept_scale",
+    "pairwise_sum",
+    "pairwise_sum_symmetric",
     "random_block",
-    "softplus_sum",
-    "softplus_sum_symmetric",
     "square_sum",
     "tanh_",
     "tanh_of",

@@ -1,17 +1,20 @@
 """Sums over all pairs of rows, without ever holding all pairs.
 
-The softplus sum is the cost of the absent pairs of a Bernoulli relation. Value and gradient of a block
+The sum of a cost over all pairs is what the absent pairs of a relation cost. Value and gradient of a block
 are made together in the forward pass, so that one block at a time is all the memory it takes. The square
 sum, which a Gaussian relation needs, has a closed form through two small Gram matrices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+
+Cost = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""What each score costs, and the slope of that; the scores may be written over."""
 
 SHORT = 256
 """Values that are added up in their own precision."""
@@ -54,27 +57,31 @@ def exact_sum(values: Tensor) -> Tensor:
     return total if whole == len(flat) else total + flat[whole:].sum(dtype=torch.float64)
 
 
-def softplus_sum(
+def pairwise_sum(
+    cost: Cost,
     left: Tensor,
     right: Tensor,
     left_weight: Tensor | None = None,
     right_weight: Tensor | None = None,
     block: int = 1024,
 ) -> Tensor:
-    """Sum over all (i, j) of weight_i weight_j softplus(<left_i, right_j>), in float64.
+    """Sum over all (i, j) of weight_i weight_j cost(<left_i, right_j>), in float64.
 
     Examples
     --------
-    >>> float(softplus_sum(torch.zeros(3, 2), torch.zeros(5, 2))) / 15  # log 2
-    0.6931471824645996
+    >>> def square(scores): return scores**2, 2 * scores
+    >>> float(pairwise_sum(square, torch.tensor([[1.0], [2.0]]), torch.tensor([[3.0]])))
+    45.0
     """
-    total: Tensor = _SoftplusSum.apply(left, right, left_weight, right_weight, block, False)
+    total: Tensor = _PairwiseSum.apply(cost, left, right, left_weight, right_weight, block, False)
     return total
 
 
-def softplus_sum_symmetric(items: Tensor, weight: Tensor | None = None, block: int = 1024) -> Tensor:
-    """As :func:`softplus_sum` of the items with themselves, diagonal included, at half the work."""
-    total: Tensor = _SoftplusSum.apply(items, items, weight, weight, block, True)
+def pairwise_sum_symmetric(
+    cost: Cost, items: Tensor, weight: Tensor | None = None, block: int = 1024
+) -> Tensor:
+    """As :func:`pairwise_sum` of the items with themselves, diagonal included, at half the work."""
+    total: Tensor = _PairwiseSum.apply(cost, items, items, weight, weight, block, True)
     return total
 
 
@@ -96,10 +103,11 @@ def gram(items: Tensor, weight: Tensor | None) -> Tensor:
     return items.t() @ (items if weight is None else items * weight[:, None])
 
 
-class _SoftplusSum(torch.autograd.Function):
+class _PairwiseSum(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
+        cost: Cost,
         left: Tensor,
         right: Tensor,
         left_weight: Tensor | None,
@@ -122,7 +130,7 @@ class _SoftplusSum(torch.autograd.Function):
                 v = None if left_weight is None else left_weight[rows, None]
                 w = None if right_weight is None else right_weight[columns]
 
-                values = F.softplus(logits)
+                values, slopes = cost(logits)
                 if to_left_weight is not None:
                     to_left_weight[rows] += times * (values.sum(dim=1) if w is None else values @ w)
                 if v is not None:
@@ -132,7 +140,6 @@ class _SoftplusSum(torch.autograd.Function):
                     values *= w
                 total += times * exact_sum(values)
 
-                slopes = logits.sigmoid_()
                 slopes = slopes if v is None else slopes.mul_(v)
                 slopes = slopes if w is None else slopes.mul_(w)
                 to_left[rows].add_(slopes @ right[columns], alpha=times)
@@ -143,4 +150,5 @@ class _SoftplusSum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
-        return *(None if g is None else g * scale.to(g.dtype) for g in ctx.gradients), None, None
+        found = (None if g is None else g * scale.to(g.dtype) for g in ctx.gradients)
+        return None, *found, None, None

@@ -118,3 +118,13 @@ def dropped(hidden: Tensor, left_out: float, noise: Noise | None, name: str, row
     if noise is None or not left_out:
         return hidden
     return hidden * noise.kept(name, left_out, rows, hidden.shape[1], hidden)
+
+
+HIDDEN_SHARE = 0.2
+"""Share of a table's columns whose cells no input shows in a step: they are to be told, not copied."""
+
+
+def hidden_columns(noise: Noise, table: str, count: int) -> Tensor:
+    """Which of a table's columns are hidden in this step; all who ask get the same answer."""
+    source = replace(noise, name="").generator(f"hidden columns of {table}")
+    return torch.rand(count, generator=source) < HIDDEN_SHARE

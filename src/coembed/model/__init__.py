@@ -6,13 +6,13 @@ Knows nothing of files and epochs.
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import DenseInference, Evidence, GraphInference, Inputs
 from coembed.model.labels import LabelVariable
-from coembed.model.relation_term import Codes, Relation, RelationTerm
+from coembed.model.relation_term import Cells, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.scan import scan
 from coembed.model.svae import SVAE, EntityType, Features, Loss, Objective
 
 __all__ = [
     "SVAE",
-    "Codes",
+    "Cells",
     "DenseInference",
     "EntityType",
     "Evidence",
@@ -20,10 +20,11 @@ __all__ = [
     "Gaussian",
     "GraphInference",
     "Inputs",
+    "ItemCodes",
     "LabelVariable",
     "Loss",
+    "ModelledRelation",
     "Objective",
-    "Relation",
     "RelationTerm",
     "scan",
 ]

@@ -1,4 +1,12 @@
-"""A relation between two types and its likelihood given the codes of the items it joins."""
+"""What a relation costs, given the codes of the items that it joins: -log p(R | codes).
+
+The score of a pair is s_ij = <c_i, c_j> + b_i + b_j. Where several relations join the same two types, each
+has gains of its own, and one that is directed a turn:
+
+    s_ij = c_i' (diag g + S - S') c_j + <u, c_i> - <u, c_j> + b_i + b_j
+
+so that the part that is the same both ways is what two items have in common, and the rest tells the way.
+"""
 
 from __future__ import annotations
 
@@ -9,80 +17,126 @@ from typing import Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coembed.distributed.exchange import chosen, mean_of_all, pair_sum, sum_of_all, total
 from coembed.distributed.partition import Partition
 from coembed.errors import InputError
 from coembed.kernels import (
+    HIDDEN_SHARE,
     Noise,
     ObservedPairs,
     column_blocks,
     exact_sum,
     gram,
+    hidden_columns,
+    pairwise_sum,
+    pairwise_sum_symmetric,
     random_block,
-    softplus_sum,
-    softplus_sum_symmetric,
 )
+from coembed.likelihoods import Likelihood, likelihood
 
-Cost = Callable[[Tensor, Tensor], Tensor]
-"""What a pair costs, from its logit and its value."""
+Cost = Callable[[Tensor, ObservedPairs], Tensor]
+"""What each stored pair costs, from its score."""
 
 # a relation without any error would be infinitely likely
 SMALLEST_VARIANCE = 1e-12
+GROUP_ROWS = 8192
+"""Items whose scores with all values of a category are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
-    """An observed sparse matrix between the items of two types (or of one with itself, then symmetric).
+class Cells:
+    """Of columns with one cell an item: where each column's targets are, and what its cells weigh.
 
-    `bernoulli`: a stored entry is present, all others are absent. `gaussian`: every entry has a value,
-    zero where none is stored, with mean gain x inner product. The gain is learnt: equal labels add a fixed
-    1 to the inner product of two items, which need not be worth one unit of the values.
+    Attributes
+    ----------
+    targets
+        Which items of the target's type the columns of the matrix are; those of one table column lie
+        side by side.
+    table
+        Which table it is; steps hide some of the columns of a table from all inputs.
+    n_columns
+        Columns of that table.
+    place
+        For each target, the number of its column in the table.
+    weight
+        For each target, what a known cell of its column weighs.
+    """
+
+    targets: np.ndarray
+    table: str
+    n_columns: int
+    place: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ModelledRelation:
+    """An observed sparse matrix between the items of two types (or of one with itself).
+
+    Where absent means no, every pair has a value, zero where none is stored. Of a Gaussian relation the mean
+    is then gain x score, with a gain that is learnt: equal labels add a fixed 1 to the inner product of two
+    items, which need not be worth one unit of the values. With `cells` absent means unknown.
 
     Where evidence (items x features, such as the logarithm of a degree) is given, the items of that end have
-    a bias, linear in it, that is added to the inner product: the popular are likelier to be joined to any.
+    a bias, linear in it, that is added to the score: the popular are likelier to be joined to any.
 
     Where the items of its types are dealt out to processes, a relation has the rows of one of them, and
     evidence of its own items at both ends.
+
+    Attributes
+    ----------
+    name
+        A key that is safe for parameters and noise; `title` is what people call it.
+    pays
+        Whether the posteriors of its two ends are paid for here.
+    gained, directed
+        Whether it has gains, and a turn, of its own.
     """
 
     name: str
     source: str
     target: str
     matrix: sp.csr_array
-    likelihood: Literal["bernoulli", "gaussian"] = "bernoulli"
+    likelihood: str = "bernoulli"
     weight: float = 1.0
     source_evidence: np.ndarray | None = None
     target_evidence: np.ndarray | None = None
+    cells: Cells | None = None
+    pays: bool = True
+    gained: bool = False
+    directed: bool = False
+    title: str = ""
+
+    @property
+    def same(self) -> bool:
+        return self.source == self.target
 
 
-class Codes(NamedTuple):
+class ItemCodes(NamedTuple):
     """Codes of the items of a type: `values` (items, choices, C), `weights` (items, choices) or None."""
 
     values: Tensor
     weights: Tensor | None
 
-    def beside(self, bias: Tensor, place: int) -> Codes:
-        """The codes with two more coordinates: the bias at `place`, and 1 for the bias of the other end."""
-        ones = torch.ones_like(bias)
-        pair = torch.stack([ones, bias] if place else [bias, ones], dim=1)
-        pair = pair[:, None].expand(-1, self.values.shape[1], -1)
-        return Codes(torch.cat([self.values, pair], dim=2), self.weights)
+    def with_more(self, *columns: Tensor) -> ItemCodes:
+        """The codes with more coordinates, the same for all choices of an item or one a choice."""
+        more = [c[:, None].expand(-1, self.values.shape[1]) if c.dim() == 1 else c for c in columns]
+        return ItemCodes(torch.cat([self.values, torch.stack(more, dim=-1)], dim=2), self.weights)
 
     def flat(self) -> tuple[Tensor, Tensor | None]:
         """Every choice as a row of its own, with its weight."""
         return self.values.flatten(0, 1), None if self.weights is None else self.weights.flatten()
 
-    def of(self, items: Tensor) -> Codes:
+    def of(self, items: Tensor) -> ItemCodes:
         """The codes of some of these items."""
-        return Codes(self.values[items], None if self.weights is None else self.weights[items])
+        return ItemCodes(self.values[items], None if self.weights is None else self.weights[items])
 
-    def chosen(self, items: Tensor, partition: Partition) -> Codes:
+    def chosen(self, items: Tensor, partition: Partition) -> ItemCodes:
         """The codes of some of all items, whoever has them."""
         weights = None if self.weights is None else chosen(self.weights, items, partition)
-        return Codes(chosen(self.values, items, partition), weights)
+        return ItemCodes(chosen(self.values, items, partition), weights)
 
 
 class Bias(nn.Module):
@@ -101,16 +155,41 @@ class Bias(nn.Module):
         return self.evidence @ self.weight + self.constant
 
 
+class Direction(nn.Module):
+    """What a relation makes of the codes of its ends: gains and, if it is directed, a turn and a lean."""
+
+    def __init__(self, size: int, directed: bool) -> None:
+        super().__init__()
+        self.gains = nn.Parameter(torch.ones(size))
+        self.turn = nn.Parameter(torch.zeros(size, size)) if directed else None
+        self.lean = nn.Parameter(torch.zeros(size)) if directed else None
+
+    @property
+    def matrix(self) -> Tensor:
+        """diag g + S - S'."""
+        straight = torch.diag(self.gains)
+        return straight if self.turn is None else straight + self.turn - self.turn.t()
+
+    def forward(self, left: ItemCodes, right: ItemCodes) -> tuple[ItemCodes, ItemCodes]:
+        if self.turn is None or self.lean is None:
+            return ItemCodes(left.values * self.gains, left.weights), right
+        out, back = left.values @ self.lean, -(right.values @ self.lean)
+        turned = ItemCodes(left.values @ self.matrix, left.weights)
+        return turned.with_more(out, torch.ones_like(out)), right.with_more(torch.ones_like(back), back)
+
+
 class RelationTerm(nn.Module):
     """The negative log-likelihood of a relation, divided by its number of pairs.
 
-    Pairs are all (i, j), or all ordered i != j if the relation is of a type with itself.
+    Pairs are all (i, j), or all ordered i != j if the relation is of a type with itself; with cells, the
+    stored ones, each as it weighs.
     """
 
     def __init__(
         self,
-        relation: Relation,
+        relation: ModelledRelation,
         *,
+        size: int = 0,
         balance: bool = True,
         all_pairs: Literal["sampled", "exact"] = "sampled",
         block: int = 1024,
@@ -121,100 +200,179 @@ class RelationTerm(nn.Module):
     ) -> None:
         super().__init__()
         self.relation = relation
-        self.same = relation.source == relation.target
+        self.kind: Likelihood = likelihood(relation.likelihood)
         matrix = relation.matrix
         self.source = source or Partition.whole(matrix.shape[0])
         self.target = target or Partition.whole(matrix.shape[1])
-        if self.same:
+        self.same = relation.same
+        self.undirected = self.same and not relation.directed
+        if self.undirected:
             if self.source.processes == 1:  # else all rows were checked before they were dealt out
                 _check_symmetric(relation)
             matrix = _one_of_two(matrix, self.source)
         rows, columns = self.source.total, self.target.total
         self.n_pairs = rows * (rows - 1) if self.same else rows * columns
-        self.times = 2 if self.same else 1
+        self.times = 2 if self.undirected else 1
         self.block = block
         # a block that holds a good part of the pairs costs as much as all of them
         self.sampled = all_pairs == "sampled" and self.n_pairs > 4 * block**2
-        self.pairs = [
-            ObservedPairs(block, device=device, dtype=dtype) for block in column_blocks(matrix, self.target)
-        ]
+        # of cells there are few targets: every process has them all
+        parts = [matrix] if relation.cells is not None else column_blocks(matrix, self.target)
+        self.pairs = [ObservedPairs(part, device=device, dtype=dtype) for part in parts]
         n_ones = self.times * round(float(sum_of_all(matrix.nnz, self.source)))
         n_zeros = self.n_pairs - n_ones
-        balanced = balance and n_ones and n_zeros
+        balanced = balance and self.kind.balanced and n_ones and n_zeros
         self.positive_weight = n_zeros / n_ones if balanced else 1.0
         self.norm = self.n_pairs / (2 * n_zeros) if balanced else 1.0
-        self.source_bias = self.target_bias = None
-        if relation.source_evidence is not None and relation.target_evidence is not None:
+        self.direction = Direction(size, relation.directed) if relation.gained or relation.directed else None
+        self.source_bias: Bias | None = None
+        self.target_bias: Bias | None = None
+        if relation.source_evidence is not None:
             self.source_bias = Bias(relation.source_evidence, self.source, device, dtype)
+        if relation.target_evidence is not None:
+            shared = self.undirected and self.source_bias is not None
             self.target_bias = (
-                self.source_bias if self.same else Bias(relation.target_evidence, self.target, device, dtype)
+                self.source_bias if shared else Bias(relation.target_evidence, self.target, device, dtype)
             )
         self.log_gain: nn.Parameter | None = None
-        if relation.likelihood == "gaussian":
+        self.log_scale: nn.Parameter | None = None
+        self.cell_bias: nn.Parameter | None = None
+        if relation.cells is not None:
+            cells = relation.cells
+            targets, place, weight = (
+                torch.as_tensor(array, device=device) for array in (cells.targets, cells.place, cells.weight)
+            )
+            self.cell_targets, self.cell_place, self.cell_weight = targets, place, weight.to(dtype)
+            self.cell_bias = nn.Parameter(torch.zeros(len(targets)))
+            if self.kind.scaled:
+                self.log_scale = nn.Parameter(torch.zeros(len(targets)))
+        elif self.kind.scaled:
             squares = (matrix.data.astype(np.float64) ** 2).sum()
             self.squares = float(sum_of_all(squares, self.source)) * self.times
             spread = max(self.squares / max(self.n_pairs, 1), SMALLEST_VARIANCE) ** 0.5
             self.log_gain = nn.Parameter(torch.tensor(np.log(spread), dtype=dtype))
 
-    def forward(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
+    def forward(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
         """-log p(R | codes) / #pairs, in expectation over the choices of labels."""
         if self.n_pairs == 0:
             return left.values.sum() * 0
-        if self.source_bias is not None and self.target_bias is not None:
-            # [c, b, 1] . [c', 1, b'] = c . c' + b + b'
-            left, right = left.beside(self.source_bias(), 0), right.beside(self.target_bias(), 1)
+        if self.relation.cells is not None:
+            return self._cells(left, right, self.relation.cells, noise)
+        left, right = self._ends(left, right)
         if self.log_gain is not None:
             return self._gaussian(left, right, self.log_gain.exp())
-        return self._bernoulli(left, right, noise)
+        return self._all_pairs(left, right, noise)
 
-    def _bernoulli(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
-        # sum over the ones of w softplus(-s) - softplus(s), with softplus(s) = s + softplus(-s)
-        def cost(logits: Tensor, _: Tensor) -> Tensor:
-            return (self.positive_weight - 1) * F.softplus(-logits) - logits
+    def _ends(self, left: ItemCodes, right: ItemCodes) -> tuple[ItemCodes, ItemCodes]:
+        """Codes whose inner product is the score."""
+        if self.direction is not None:
+            left, right = self.direction(left, right)
+        if self.source_bias is not None and self.target_bias is not None:
+            # [c, b, 1] . [c', 1, b'] = c . c' + b + b'
+            here, there = self.source_bias(), self.target_bias()
+            return left.with_more(here, torch.ones_like(here)), right.with_more(torch.ones_like(there), there)
+        return left, right
+
+    def _all_pairs(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
+        def cost(scores: Tensor, pairs: ObservedPairs) -> Tensor:
+            return self.kind.beyond_absent(scores, pairs.values, self.positive_weight)
 
         ones = self.times * self._over_observed(left, right, cost)
-        zeros = self._sampled_softplus(left, right, noise) if self.sampled else self._softplus(left, right)
+        zeros = self._sampled_absent(left, right, noise) if self.sampled else self._absent(left, right)
         return self.norm * total(zeros + ones, self.source) / self.n_pairs
 
-    def _gaussian(self, left: Codes, right: Codes, gain: Tensor) -> Tensor:
+    def _gaussian(self, left: ItemCodes, right: ItemCodes, gain: Tensor) -> Tensor:
         # sum (r - g s)^2 = g^2 sum s^2 - 2 g sum r s + sum r^2: by Gram matrices, and where r is stored
         both = total(gram(*left.flat()), self.source), total(gram(*right.flat()), self.target)
         squares = (both[0].double() * both[1].double()).sum()
         if self.same:
             squares = squares - total(_over_own_pairs(left, right, torch.square), self.source)
-        agreement = self.times * self._over_observed(left, right, lambda s, value: value * s)
+        agreement = self.times * self._over_observed(left, right, lambda s, pairs: pairs.values * s)
         agreement = total(agreement, self.source)
         variance = (gain**2 * squares - 2 * gain * agreement + self.squares) / self.n_pairs
         # The scale of the errors is the most likely one, their root mean square: the exponent is 1/2. Learnt
         # step by step it starts too small for the wide codes of the first epochs, and drowns other relations.
         return 0.5 * (variance.clamp_min(SMALLEST_VARIANCE).log() + 1 + float(np.log(2 * np.pi)))
 
-    def _softplus(self, left: Codes, right: Codes) -> Tensor:
+    def _cells(self, left: ItemCodes, right: ItemCodes, cells: Cells, noise: Noise) -> Tensor:
+        # what is hidden from all inputs in this step is told, not copied: that alone counts
+        hidden = hidden_columns(noise, cells.table, cells.n_columns).to(self.cell_place.device)
+        weight = self.cell_weight * hidden[self.cell_place] / HIDDEN_SHARE
+        there = right.chosen(self.cell_targets, self.target)
+        assert there.weights is None
+        assert self.cell_bias is not None
+        there = there.with_more(self.cell_bias)
+        left = left.with_more(torch.ones_like(left.values[..., 0]))
+        cost = self._one_of_each if self.kind.grouped else self._each
+        return total(cost(left, there, weight), self.source)
+
+    def _each(self, left: ItemCodes, right: ItemCodes, weight: Tensor) -> Tensor:
+        """Over the known cells, what each costs by itself."""
+        pairs, scale = self.pairs[0], self.log_scale
+        at = pairs.columns
+        summed = left.values.new_zeros((), dtype=torch.float64)
+        for k, ours in enumerate(_by_choice(left.values)):
+            scores = pairs.inner_products(ours, right.values[:, 0])
+            costs = weight[at] * self.kind.cost(scores, pairs.values, None if scale is None else scale[at])
+            if left.weights is not None:
+                costs = costs * left.weights[pairs.rows, k]
+            summed = summed + exact_sum(costs)
+        return summed
+
+    def _one_of_each(self, left: ItemCodes, right: ItemCodes, weight: Tensor) -> Tensor:
+        """Over the columns, the cross entropy of the values of those whose cell is known."""
+        pairs = self.pairs[0]
+        rows, targets = pairs.rows, pairs.columns
+        places = self.cell_place[targets]
+        summed = left.values.new_zeros((), dtype=torch.float64)
+        for column in self.cell_place.unique().tolist():
+            group = (self.cell_place == column).nonzero().squeeze(1)
+            if not bool(weight[group[0]] > 0):
+                continue
+            known = (places == column).nonzero().squeeze(1)
+            there = right.values[group, 0]
+            for part in known.split(GROUP_ROWS):
+                here = left.of(rows[part])
+                scores = here.values @ there.t()
+                value = (targets[part] - group[0]).repeat_interleave(scores.shape[1])
+                costs = self.kind.cost(scores.flatten(0, 1), value).view(scores.shape[:2])
+                if here.weights is not None:
+                    costs = costs * here.weights
+                summed = summed + weight[group[0]] * exact_sum(costs)
+        return summed
+
+    def _absent(self, left: ItemCodes, right: ItemCodes) -> Tensor:
         """Sum over all pairs of own items with those of all; if they are mirrored, over half, twice."""
-        mirrored = self.same and self.source_bias is None
+        mirrored = self.undirected and self.source_bias is None and self.direction is None
+        absent = self.kind.absent
 
         def part(process: int, own: list[Tensor | None], theirs: list[Tensor | None]) -> Tensor:
-            here, there = Codes(*own).flat(), Codes(*theirs).flat()  # type: ignore[arg-type]
+            here, there = ItemCodes(*own).flat(), ItemCodes(*theirs).flat()  # type: ignore[arg-type]
             if not mirrored:
-                return softplus_sum(*_both(here, there), block=self.block)
+                return pairwise_sum(absent, *_both(here, there), block=self.block)
             if process == self.source.rank:
-                return softplus_sum_symmetric(*here, block=self.block)
+                return pairwise_sum_symmetric(absent, *here, block=self.block)
             # of two processes one takes the pairs between them, each every other time
             mine = (process < self.source.rank) == ((process + self.source.rank) % 2 == 0)
-            return 2 * softplus_sum(*_both(here, there), block=self.block) if mine else here[0].sum() * 0.0
+            if not mine:
+                return here[0].sum() * 0.0
+            return 2 * pairwise_sum(absent, *_both(here, there), block=self.block)
 
         everything = pair_sum(left, right, self.target, part)
-        return everything - _over_own_pairs(left, right, F.softplus) if self.same else everything
+        if not self.same:
+            return everything
+        return everything - _over_own_pairs(left, right, self.kind.zero)
 
-    def _sampled_softplus(self, left: Codes, right: Codes, noise: Noise) -> Tensor:
+    def _sampled_absent(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
         source = noise.generator(self.relation.name)
         drawn = random_block(self.source.total, self.target.total, self.block, self.same, source)
         rows, columns = (items.to(left.values.device) for items in (drawn.rows, drawn.columns))
         here, there = left.of(self.source.mine(rows)), right.chosen(columns, self.target)
-        return softplus_sum(*_both(here.flat(), there.flat()), block=self.block) * drawn.scale
+        both = _both(here.flat(), there.flat())
+        return pairwise_sum(self.kind.absent, *both, block=self.block) * drawn.scale
 
-    def _over_observed(self, left: Codes, right: Codes, cost: Cost) -> Tensor:
-        """Sum over the stored pairs of own items, and the choices at both ends, of cost(logit, value)."""
+    def _over_observed(self, left: ItemCodes, right: ItemCodes, cost: Cost) -> Tensor:
+        """Sum over the stored pairs of own items, and the choices at both ends, of the cost of a score."""
 
         def part(process: int, own: list[Tensor | None], theirs: list[Tensor | None]) -> Tensor:
             pairs, (here, weights), (there, their_weights) = self.pairs[process], own, theirs
@@ -223,7 +381,7 @@ class RelationTerm(nn.Module):
             summed = here.new_zeros((), dtype=torch.float64)
             for k, ours in enumerate(_by_choice(here)):
                 for m, other in enumerate(_by_choice(there)):
-                    costs = cost(pairs.inner_products(ours, other), pairs.values)
+                    costs = cost(pairs.inner_products(ours, other), pairs)
                     if weights is not None:
                         costs = costs * weights[pairs.rows, k]
                     if their_weights is not None:
@@ -248,7 +406,7 @@ def _one_of_two(matrix: sp.csr_array, rows: Partition) -> sp.csr_array:
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], places), shape=matrix.shape)
 
 
-def _over_own_pairs(left: Codes, right: Codes, cost: Callable[[Tensor], Tensor]) -> Tensor:
+def _over_own_pairs(left: ItemCodes, right: ItemCodes, cost: Callable[[Tensor], Tensor]) -> Tensor:
     """Sum over i, and over its choices at both ends, of cost(<c_i, c_i>): the uncounted diagonal."""
     costs = cost(torch.einsum("ikc,imc->ikm", left.values, right.values))
     if left.weights is not None and right.weights is not None:
@@ -262,10 +420,10 @@ def _both(
     return left[0], right[0], left[1], right[1]
 
 
-def _check_symmetric(relation: Relation) -> None:
+def _check_symmetric(relation: ModelledRelation) -> None:
     matrix = relation.matrix
     if matrix.shape[0] != matrix.shape[1] or (matrix != matrix.T).nnz or matrix.diagonal().any():
         raise InputError(
-            f"relation {relation.name!r} joins {relation.source!r} with itself: its matrix must be symmetric "
-            "with a zero diagonal"
+            f"relation {relation.title or relation.name!r} joins {relation.source!r} with itself: "
+            "its matrix must be symmetric with a zero diagonal"
         )

@@ -16,7 +16,7 @@ from coembed.distributed.partition import Partition
 from coembed.distributed.shares import Share
 from coembed.kernels import SparseMatrix
 from coembed.model.inference import DenseInference, GraphInference, Propagation
-from coembed.model.relation_term import Relation
+from coembed.model.relation_term import ModelledRelation
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
@@ -138,7 +138,7 @@ def scan(
     relations = []
     if n_links or not n_entries:
         relations.append(
-            Relation(
+            ModelledRelation(
                 LINKS,
                 NODE,
                 NODE,
@@ -153,7 +153,7 @@ def scan(
         types.append(EntityType(ATTRIBUTE, items.total, builders[ATTRIBUTE], rows=items))
         if n_entries:
             relations.append(
-                Relation(
+                ModelledRelation(
                     ATTRIBUTES,
                     NODE,
                     ATTRIBUTE,

@@ -26,7 +26,7 @@ from coembed.kernels import Noise
 from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
-from coembed.model.relation_term import Bias, Codes, Relation, RelationTerm
+from coembed.model.relation_term import Bias, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.row_chunks import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
 from coembed.model.views_inference import ViewsInference
 
@@ -50,6 +50,8 @@ class EntityType:
     where it is unknown; `opinion` the probabilities of classes that others give, a row for each item, to be
     imitated where it is unknown.
 
+    `alone` is the share of its posteriors that it pays if no relation makes it pay.
+
     Where the `n_items` are dealt out to processes, `rows` says how; labels, features and the inference
     network are of one process's items.
     """
@@ -62,6 +64,7 @@ class EntityType:
     features: Features | None = None
     rows: Partition | None = None
     opinion: np.ndarray | None = None
+    alone: float = 0.0
 
     @property
     def partition(self) -> Partition:
@@ -96,7 +99,7 @@ class Loss(NamedTuple):
 class Inferred(NamedTuple):
     """A type's items in one evaluation of the loss: codes to decode, costs of their posterior."""
 
-    codes: Codes
+    codes: ItemCodes
     kl: Tensor
     label_cost: Tensor
     classification: Tensor
@@ -107,7 +110,7 @@ class Inferred(NamedTuple):
         """Of parts of the items, those of all; their codes have been put into one place."""
         codes, *costs = zip(*parts, strict=True)
         values, weights = zip(*codes, strict=True)
-        joined = Codes(whole.joined(values), None if weights[0] is None else torch.cat(weights))
+        joined = ItemCodes(whole.joined(values), None if weights[0] is None else torch.cat(weights))
         return cls(joined, *(torch.stack(cost).sum() for cost in costs))
 
     def of_all(self, partition: Partition) -> Inferred:
@@ -129,7 +132,7 @@ class SVAE(nn.Module):
     ...     "people", 3, lambda latent, classes: DenseInference([torch.eye(3)], 4, latent, classes),
     ...     n_classes=2, labels=np.array([0, -1, 1]),
     ... )
-    >>> model = SVAE([people], [Relation("friends", "people", "people", friends)], dim=2)
+    >>> model = SVAE([people], [ModelledRelation("friends", "people", "people", friends)], dim=2)
     >>> sorted(model(Noise(seed=0)).parts)
     ['classification', 'friends', 'kl', 'label']
     """
@@ -137,7 +140,7 @@ class SVAE(nn.Module):
     def __init__(
         self,
         types: Sequence[EntityType],
-        relations: Sequence[Relation],
+        relations: Sequence[ModelledRelation],
         dim: int = 64,
         objective: Objective | None = None,
         device: torch.device | str = "cpu",
@@ -178,6 +181,7 @@ class SVAE(nn.Module):
             self.relations.append(
                 RelationTerm(
                     relation,
+                    size=self.code_size,
                     balance=goal.balance,
                     all_pairs=goal.all_pairs,
                     block=goal.block,
@@ -187,6 +191,8 @@ class SVAE(nn.Module):
                     target=self.types[relation.target].partition,
                 )
             )
+        payers = {name for relation in relations for name, _ in self._shares(relation)} | set(self.decoders)
+        self.unpaid = [t.name for t in types if t.name not in payers]
         self.to(device=device, dtype=dtype)
 
     def latent_size(self, name: str) -> int:
@@ -203,11 +209,14 @@ class SVAE(nn.Module):
             assert isinstance(term, RelationTerm)
             relation = term.relation
             left, right = inferred[relation.source], inferred[relation.target]
-            parts[relation.name] = relation.weight * term(left.codes, right.codes, noise)
+            parts[relation.title or relation.name] = relation.weight * term(left.codes, right.codes, noise)
             for name, times in self._shares(relation):
                 share = relation.weight * times / max(term.n_pairs, 1)
                 kl.append(share * goal.kl_weight * inferred[name].kl)
                 label.append(share * inferred[name].label_cost)
+        for name in self.unpaid:
+            kl.append(self.types[name].alone * goal.kl_weight * inferred[name].kl)
+            label.append(self.types[name].alone * inferred[name].label_cost)
         for name, decoder in self.decoders.items():
             assert isinstance(decoder, FeatureTerm)
             share = decoder.weight / self.types[name].n_items
@@ -247,24 +256,25 @@ class SVAE(nn.Module):
         start = self.block_start[name]
         return torch.cat([latent[..., :start], labels, latent[..., start:]], dim=-1)
 
+    def term(self, relation: str) -> RelationTerm | None:
+        """What a relation costs, with all that it has learnt of its own; None if there is no such one."""
+        for term in self.relations:
+            assert isinstance(term, RelationTerm)
+            if term.relation.name == relation:
+                return term
+        return None
+
     def gain(self, relation: str) -> float:
         """What one unit of the inner product is worth in a Gaussian relation; 1 in any other."""
-        for term in self.relations:
-            if (
-                isinstance(term, RelationTerm)
-                and term.relation.name == relation
-                and term.log_gain is not None
-            ):
-                return float(term.log_gain.detach().exp())
-        return 1.0
+        term = self.term(relation)
+        return 1.0 if term is None or term.log_gain is None else float(term.log_gain.detach().exp())
 
     def bias(self, relation: str) -> tuple[Bias, Bias] | None:
         """What a relation adds to the inner product for the items of its two ends, if it has biases."""
-        for term in self.relations:
-            assert isinstance(term, RelationTerm)
-            if term.relation.name == relation and term.source_bias and term.target_bias:
-                return term.source_bias, term.target_bias
-        return None
+        term = self.term(relation)
+        if term is None or term.source_bias is None or term.target_bias is None:
+            return None
+        return term.source_bias, term.target_bias
 
     def mean_codes(self, name: str) -> tuple[Tensor, Tensor | None]:
         """Codes of the means, with observed labels where there are any, and q(y | F)."""
@@ -332,7 +342,7 @@ class SVAE(nn.Module):
         if name in self.label_decoders and chosen is not None:
             decoding = self._label_decoding(name, evidence, chosen, normal)
         return Inferred(
-            Codes(self.code(name, latent, values), weights), kl, label_cost, classification, decoding
+            ItemCodes(self.code(name, latent, values), weights), kl, label_cost, classification, decoding
         )
 
     def _label_decoding(self, name: str, evidence: Evidence, chosen: Choices, noise: Tensor) -> Tensor:
@@ -347,20 +357,24 @@ class SVAE(nn.Module):
             costs = costs * chosen.weights.detach()
         return costs.sum() / self.types[name].n_items
 
-    def _shares(self, relation: Relation) -> list[tuple[str, float]]:
+    def _shares(self, relation: ModelledRelation) -> list[tuple[str, float]]:
         """Which types pay their KL and label cost for a relation, and how many times."""
+        if not relation.pays:
+            return []
         rows, columns = self.types[relation.source].n_items, self.types[relation.target].n_items
         atomic = self.objective.kl_accounting == "atomic"
         if relation.source == relation.target:
             return [(relation.source, 2 * (rows - 1) if atomic else 1)]
         return [(relation.source, columns if atomic else 1), (relation.target, rows if atomic else 1)]
 
-    def _check(self, relation: Relation) -> None:
+    def _check(self, relation: ModelledRelation) -> None:
         for place, end in enumerate((relation.source, relation.target)):
             if end not in self.types:
                 raise InputError(f"relation {relation.name!r} names the unknown type {end!r}")
             size = relation.matrix.shape[place]
             expected = self.types[end].n_items if place else self.types[end].partition.own.size
+            if place and relation.cells is not None:
+                continue
             if expected != size:
                 raise InputError(
                     f"relation {relation.name!r} has {size} items of type {end!r}, "
@@ -384,7 +398,7 @@ class FeatureTerm(nn.Module):
         )
         self.log_scale = nn.Parameter(torch.zeros(n_features))
 
-    def forward(self, codes: Codes) -> Tensor:
+    def forward(self, codes: ItemCodes) -> Tensor:
         decoded = self.decoder(codes.values)
         target = self.target[:, None].expand_as(decoded)
         if self.likelihood == "bernoulli":
