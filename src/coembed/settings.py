@@ -255,3 +255,22 @@ def preset_settings(preset: str = "best", task: Task = "classification", **chang
     if task not in PRESETS[preset]:
         raise no_such("task", task, PRESETS[preset])
     return Settings().change(**PRESETS[preset][task]).change(**changes)
+
+
+def preset_of(settings: Settings) -> str:
+    """The preset that settings are nearest to.
+
+    Examples
+    --------
+    >>> preset_of(preset_settings("paper", epochs=3)), preset_of(preset_settings(epochs=3))
+    ('paper', 'best')
+    """
+    own = settings.as_dict()
+
+    def differences(preset: str) -> int:
+        return min(
+            sum(own[name] != value for name, value in preset_settings(preset, task).as_dict().items())
+            for task in get_args(Task)
+        )
+
+    return min(PRESETS, key=differences)

@@ -50,6 +50,16 @@ class Partition:
         cuts = np.searchsorted(costs, shares)
         return cls((0, *(int(cut) for cut in cuts), len(costs) - 1), rank)
 
+    def restricted(self, items: np.ndarray) -> Partition:
+        """How some of the rows, in their order, are dealt out.
+
+        Examples
+        --------
+        >>> Partition((0, 4, 10), 1).restricted(np.array([1, 5, 6])).bounds
+        (0, 1, 3)
+        """
+        return Partition(tuple(int(cut) for cut in np.searchsorted(items, self.bounds)), self.rank)
+
     @property
     def processes(self) -> int:
         return len(self.bounds) - 1

@@ -5,37 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
-from coembed.fitted.gaussians import Codes, with_labels
-from coembed.fitted.moments import (
-    CHUNK,
-    Moments,
-    aligned_moments,
-    crossed_moments,
-    expected_probability,
-    lengths,
-    logits,
-)
-from coembed.network.network import Network
+from coembed.fitted.gaussians import Gaussians
+from coembed.fitted.moments import CHUNK, Moments, lengths, logits
+from coembed.fitted.space import RelationFit, TypeSpace
+from coembed.network.items import UNKNOWN
+from coembed.network.network import ATTRIBUTES, LINKS, Network
+from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
-    from coembed.fitted.matches import Item, ItemKind, Match
-    from coembed.fitted.pair_scores import Companion
-    from coembed.fitted.placing import Embedded, Trained
+    from coembed.fitted.matches import Item, Match
+    from coembed.fitted.newcomers import Newcomers
+    from coembed.fitted.pair_scores import PairScore
+    from coembed.fitted.placing import Embedded, Placing, Trained
     from coembed.maps.layout import Layout
-    from coembed.views import NodeViews
-
-Kind = Literal["links", "attributes"]
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Nodes and attributes as Gaussians in one space, and the label probabilities of the nodes.
+    """The items of all types as Gaussians in one space, and the label probabilities of those with classes.
 
     Attributes
     ----------
@@ -45,263 +38,390 @@ class Fitted:
         How it was fitted.
     history
         Figures of every epoch by name (lists), and ``stopped``: why the fit ended.
-    node_mean, node_std
-        N x D: z of every node, inferred with *predicted* label probabilities, so that labelled and
-        unlabelled rows have one distribution.
-    probabilities
-        N x K: q(y | F) of every node.
-    label_shift
-        K x 2D: what label k adds to [mean | log std] of a node's z.
-    attribute_mean, attribute_std
-        M x C with C = D + K.
-    units
-        What an inner product of one is worth in a Gaussian relation, by name (``links``,
-        ``attributes``); 1 where it is missing.
-    biases
-        What is added to an inner product for each end of a pair, by relation and end: ``links.source``,
-        ``links.target`` (N), ``attributes.source`` (N), ``attributes.target`` (M); 0 where it is missing.
-    companions
-        Arrays of the closed-form scores that stand by the model's own, and of the weights given to each;
-        empty if the fit had none.
-    weights
-        The inference networks, for :meth:`embed`.
+    types, relations
+        What was learnt of each, by name.
+    placing
+        The inference networks, for :meth:`embed`; None in a result that has left them behind.
+    origin
+        Versions of the programs that made it, and a fingerprint of the data.
     """
 
     network: Network
     settings: dict[str, Any]
     history: dict[str, Any]
     preset: str
-    node_mean: np.ndarray
-    node_std: np.ndarray
-    probabilities: np.ndarray
-    label_shift: np.ndarray
-    attribute_mean: np.ndarray
-    attribute_std: np.ndarray
-    units: dict[str, float] = field(default_factory=dict)
-    biases: dict[str, np.ndarray] = field(default_factory=dict)
-    companions: dict[str, np.ndarray] = field(default_factory=dict)
-    weights: dict[str, np.ndarray] = field(default_factory=dict)
+    types: dict[str, TypeSpace]
+    relations: dict[str, RelationFit]
+    placing: Placing | None = None
+    origin: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        nodes, classes, dim = self.network.n_nodes, self.network.n_classes, self.node_mean.shape[-1]
-        expected = {
-            "node_mean": (nodes, dim),
-            "node_std": (nodes, dim),
-            "probabilities": (nodes, classes),
-            "label_shift": (classes, 2 * dim),
-            "attribute_mean": (self.network.n_attributes, dim + classes),
-            "attribute_std": (self.network.n_attributes, dim + classes),
-        }
-        for name, shape in expected.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise InputError(f"{name} of the model has shape {found}, but its network needs {shape}")
+        for name, items in self.network.types.items():
+            if name not in self.types:
+                raise InputError(f"the model knows no items of type {name}")
+            space = self.types[name]
+            classes = 0 if space.probabilities is None else space.probabilities.shape[1]
+            if len(space.mean) != len(items) or classes != items.n_classes:
+                raise InputError(
+                    f"the model has {len(space.mean)} items and {classes} classes of type {name}, "
+                    f"its network {len(items)} and {items.n_classes}"
+                )
+            if len(items) and space.size != self.code_dim:
+                raise InputError(f"codes of type {name} have {space.size} coordinates, not {self.code_dim}")
+
+    def __repr__(self) -> str:
+        lines = repr(self.network).splitlines()
+        kept = f"{self.code_dim} coordinates, preset {self.preset}"
+        return "\n".join([f"Fitted model of {lines[0].partition('): ')[2]}; {kept}", *lines[1:]])
 
     # What it is
 
     @property
-    def dim(self) -> int:
-        """Coordinates of a node's z (D)."""
-        return int(self.node_mean.shape[1])
+    def main(self) -> str:
+        """The main type."""
+        return self.network.main.name
 
-    @property
+    @cached_property
     def code_dim(self) -> int:
-        """Coordinates of the common space (C = D + K)."""
-        return int(self.attribute_mean.shape[1])
-
-    @cached_property
-    def nodes(self) -> Codes:
-        """The codes [z ; y] of the nodes, with the observed label where there is one."""
-        return with_labels(
-            Codes(self.node_mean, self.node_std), self.probabilities, self.label_shift, self.network.labels
-        )
+        """Coordinates of the common space: C = D + classes of all types."""
+        return next(space.size for name, space in self.types.items() if len(self.network.types[name]))
 
     @property
-    def attributes(self) -> Codes:
-        """The codes of the attributes."""
-        return Codes(self.attribute_mean, self.attribute_std)
+    def dim(self) -> int:
+        """Coordinates of z of the main type."""
+        return int(self.types[self.main].mean.shape[1])
 
-    @cached_property
-    def node_lengths(self) -> np.ndarray:
+    def codes(self, type: str | None = None) -> Gaussians:
+        """The codes of all items of a type, with the observed label where there is one."""
+        name = self.network.items(type).name
+        if name not in self._codes:
+            self._codes[name] = self.types[name].codes(self.labels_of(name))
+        return self._codes[name]
+
+    def codes_at(self, type: str, rows: np.ndarray) -> Gaussians:
+        """The codes of some items; of many only these are worked out."""
+        from coembed.fitted import nearest_index
+
+        if len(self.network.items(type)) <= nearest_index.EXACT_ITEMS:
+            return self.codes(type).take(rows)
+        return self.types[type].codes(self.labels_of(type), rows)
+
+    def lengths(self, type: str) -> np.ndarray:
         """Lengths of the codes' means, by which cosines are divided; 1 where it is zero."""
-        return lengths(self.nodes.mean)[:, 0]
+        if type not in self._lengths:
+            self._lengths[type] = lengths(self.codes(type).mean)[:, 0]
+        return self._lengths[type]
+
+    def labels_of(self, type: str) -> np.ndarray:
+        """Observed labels of a type's items."""
+        known = self.network.items(type).labels
+        return np.full(len(self.network.items(type)), UNKNOWN) if known is None else known.values
+
+    def mean_of(self, type: str | None = None) -> np.ndarray:
+        """z of all items of a type."""
+        return self.types[self.network.items(type).name].mean
 
     @cached_property
-    def attribute_lengths(self) -> np.ndarray:
-        """The same of the attributes; by itself, as the codes of very many nodes take seconds."""
-        return lengths(self.attribute_mean)[:, 0]
+    def _codes(self) -> dict[str, Gaussians]:
+        return {}
 
-    @property
-    def node_code(self) -> np.ndarray:
-        return self.nodes.mean
-
-    @property
-    def node_code_std(self) -> np.ndarray:
-        return self.nodes.std
+    @cached_property
+    def _lengths(self) -> dict[str, np.ndarray]:
+        return {}
 
     # Labels
 
-    def predict_proba(self) -> np.ndarray:
-        """Class probabilities of every node, N x K, in the order of ``network.class_names``."""
-        if not self.network.n_classes:
-            raise InputError(f"the model of {self.network.name} knows no classes; train with some labels")
-        return self.probabilities
+    def probabilities_of(self, type: str | None = None) -> np.ndarray | None:
+        """Class probabilities of every item of a type; None if it has no classes."""
+        return self.types[self.network.items(type).name].probabilities
 
-    def predict(self) -> np.ndarray:
-        """The likeliest class of every node, by name; labelled nodes are predicted too."""
-        return self.network.class_names[self.predict_proba().argmax(axis=1)]
+    def predict_proba(self, type: str | None = None) -> np.ndarray:
+        """Class probabilities of every item of a type, in the order of its classes."""
+        found = self.probabilities_of(type)
+        if found is None or not found.shape[1]:
+            raise InputError(
+                f"the model of {self.network.name} knows no classes of {self.network.items(type).name}; "
+                "train with some labels"
+            )
+        return found
 
-    # Questions, answered best first; items are given by name or position
+    def predict(self, type: str | None = None) -> np.ndarray:
+        """The likeliest class of every item of a type, by name; labelled ones are predicted too."""
+        likeliest = self.predict_proba(type).argmax(axis=1)
+        known = self.network.items(type).labels
+        assert known is not None
+        return known.classes[likeliest]
 
-    def complete_attributes(self, node: Item, k: int = 10, *, known: bool = False) -> list[Match]:
-        """The attributes likeliest to be the node's own, without those that it already has unless `known`.
+    # Questions, answered best first; items are given by their ids
 
-        The score is the expected probability, or the expected value of a Gaussian relation. With the setting
-        ``balance`` a probability compares a pair with as many absent ones: it ranks, but it is not how often
-        such pairs exist.
+    def complete(
+        self,
+        item: Item,
+        relation: str | None = None,
+        k: int = 10,
+        *,
+        type: str | None = None,
+        known: bool = False,
+        positions: bool = False,
+    ) -> list[Match]:
+        """What an item should have: in a relation, or in a column of its table.
+
+        Tags and links come ranked, without those that the item already has unless `known`; the score is the
+        expected probability. (With the setting ``balance`` it compares a pair with as many absent ones: it
+        ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
+        category as probabilities that sum to one. By default the item's words, or else its first relation.
         """
-        from coembed.fitted.questions import best_pairs
+        from coembed.fitted.questions import complete
 
-        return best_pairs(self, node, "attributes", k, known)
+        return complete(self, item, relation, k, type, known, positions)
 
-    def suggest_links(self, node: Item, k: int = 10, *, known: bool = False) -> list[Match]:
-        """The nodes likeliest to be linked to the node, without those that already are unless `known`."""
-        from coembed.fitted.questions import best_pairs
-
-        return best_pairs(self, node, "links", k, known)
-
-    def profile(self, node: Item, k: int = 10) -> list[Match]:
-        """What a node is about: the attributes nearest to it (cosine)."""
+    def nearest(
+        self,
+        item: Item,
+        to: str | None = None,
+        k: int = 10,
+        *,
+        type: str | None = None,
+        positions: bool = False,
+    ) -> list[Match]:
+        """The items of type `to` (by default of its own) that point most nearly the same way (cosine)."""
         from coembed.fitted.questions import nearest
 
-        return nearest(self, node, "node", "attribute", k)
+        return nearest(self, item, to, k, type, positions)
 
-    def nodes_about(self, attribute: Item, k: int = 10) -> list[Match]:
-        """Who stands for an attribute: the nodes nearest to it (cosine)."""
-        from coembed.fitted.questions import nearest
+    def complete_attributes(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
+        """The attributes likeliest to be the item's own: :meth:`complete` of its words."""
+        return self.complete(node, None, k, type=how.pop("type", self.main), **how)
 
-        return nearest(self, attribute, "attribute", "node", k)
+    def suggest_links(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
+        """The items likeliest to be linked to the item: :meth:`complete` of its first relation."""
+        type = how.pop("type", self.main)
+        joining = self.network.joining(type)
+        if not joining:
+            raise InputError(f"items of type {type} have no relation to others; ask for a column")
+        return self.complete(node, joining[0].name, k, type=type, **how)
 
-    def similar(self, item: Item, k: int = 10, kind: ItemKind | None = None) -> list[Match]:
-        """The items most like this one among those of its kind (cosine); a position alone means a node."""
-        from coembed.fitted.questions import same_kind
+    def profile(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
+        """What an item is about: the attributes nearest to it (cosine)."""
+        type = how.pop("type", self.main)
+        attributes = self.network.attribute_type(type)
+        if attributes is None:
+            raise InputError(f"items of type {type} have no attributes")
+        return self.nearest(node, attributes, k, type=type, **how)
 
-        return same_kind(self, item, kind, k)
+    def nodes_about(self, attribute: Item, k: int = 10, **how: Any) -> list[Match]:
+        """Who stands for an attribute: the items nearest to it (cosine)."""
+        type = how.pop("type", None) or self.network.attribute_type(self.main)
+        if type is None:
+            raise InputError(f"items of type {self.main} have no attributes")
+        return self.nearest(attribute, self.network.owner_type(type), k, type=type, **how)
+
+    def similar(self, item: Item, k: int = 10, type: str | None = None, **how: Any) -> list[Match]:
+        """The items most like this one among those of its type (cosine)."""
+        return self.nearest(item, None, k, type=type, **how)
 
     def embed(self, network: Network) -> Embedded:
-        """Place nodes and attributes that the fit has not seen, without training; known ones stay put.
+        """Place items that the fit has not seen, without training: the old model plus the newcomers.
 
-        A new node is placed by its links to known nodes and to other new ones and by the known attributes it
-        has, a new attribute by the known nodes that have it. Items are recognised by name.
+        A new item is placed by its entries with known items and with other new ones, and by its cells; a new
+        attribute by the known items that have it. Items are recognised by their ids; known ones stay put.
         """
         from coembed.fitted.placing import embed
 
         return embed(self, network)
 
+    def place(self, type: str, rows: dict[str, Any], labels: np.ndarray | None = None) -> Newcomers:
+        """A few items that the fit has not seen, by their rows in relations and columns (by name)."""
+        from coembed.fitted.newcomers import place_newcomers
+
+        return place_newcomers(self, type, rows, labels)
+
     def map2d(self, method: str = "auto", seed: int = 0) -> Layout:
-        """All nodes and attributes on a plane: ``pca``, ``tsne``, or ``auto`` (t-SNE if installed)."""
+        """All items on a plane: ``pca``, ``tsne``, or ``auto`` (t-SNE if installed)."""
         from coembed.maps.layout import make_layout
 
         return make_layout(self, method, seed)
 
     @cached_property
-    def trained(self) -> Trained | NodeViews:
-        """The hidden layer, or the views, of the training nodes, which new nodes lean on."""
+    def trained(self) -> Trained:
+        """The hidden layers, or the views, of the training items, which new ones lean on."""
         from coembed.fitted.placing import trained_layers
 
         return trained_layers(self)
 
     # Scores of pairs
 
-    def score_links(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
-        """Scores of pairs of nodes (n x 2 positions): probabilities, or weights of a Gaussian relation.
+    def score(
+        self, relation: str, pairs: np.ndarray, *, expected: bool = True, lift: bool = False
+    ) -> np.ndarray:
+        """Scores of pairs (n x 2 positions) of a relation: probabilities, or values.
 
-        With ``expected=False`` the probability at the means: it ignores how uncertain the two ends are. With
+        With ``expected=False`` the value at the means: it ignores how uncertain the two ends are. With
         ``lift=True`` how characteristic the pair is rather than how likely: against pairs as popular.
         """
-        return self._score_pairs(pairs, "links", expected, lift)
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        others = (each.pairs(pairs) for each in self.pair_scores(relation))
+        return self._worth(self._pair_moments(relation, pairs, lift), relation, expected, lift, others)
+
+    def score_links(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
+        """:meth:`score` of a plain network's links."""
+        return self.score(LINKS, pairs, expected=expected, lift=lift)
 
     def score_attributes(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
-        """Scores of (node, attribute) pairs, as :meth:`score_links`."""
-        return self._score_pairs(pairs, "attributes", expected, lift)
+        """:meth:`score` of a plain network's attributes."""
+        return self.score(ATTRIBUTES, pairs, expected=expected, lift=lift)
 
     def score_rows(
-        self, nodes: np.ndarray, kind: Kind, *, expected: bool = True, lift: bool = False
+        self, rows: np.ndarray, relation: str, *, expected: bool = True, lift: bool = False
     ) -> np.ndarray:
-        """Scores of the given nodes with *all* nodes or attributes: len(nodes) x items; call it in chunks."""
-        from coembed.fitted.nearest_index import item_codes
+        """Scores of some items with *all* at the other end (of a column: with its attributes); call it in chunks."""
+        rows = np.asarray(rows)
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        moments = fit.crossed(self.codes_at(joined.source, rows), self.others(relation))
+        source, target = self.bias(relation, lift)
+        moments = moments.moved(source[rows][:, None] + target)
+        others = (each.rows(rows) for each in self.pair_scores(relation))
+        return self._worth(moments, relation, expected, lift, others)
 
-        nodes = np.asarray(nodes)
-        moments = crossed_moments(item_codes(self, "node", nodes), self.others(kind))
-        source, target = self.bias(kind, lift)
-        moments = moments.moved(source[nodes][:, None] + target)
-        companions = (companion.rows(nodes) for companion in self.companions_of(kind))
-        return self._worth(moments, kind, expected, lift, companions)
+    def cells(self, relation: str, rows: np.ndarray) -> np.ndarray:
+        """What the cells of a column are expected to hold, in the model's units.
 
-    def others(self, kind: Kind) -> Codes:
-        """The far ends of a relation: nodes for links, attributes for attributes."""
-        if kind not in ("links", "attributes"):
-            raise InputError(f"there is no relation {kind!r}; known: links, attributes")
-        return self.nodes if kind == "links" else self.attributes
+        Numbers: one value an item. Yes or no: a probability. Categories: a row of probabilities.
+        """
+        column = self._column(relation)
+        found = self.relations[relation].kind.expected(*self.cell_moments(relation, rows))
+        return found if column.kind == "category" else found[:, 0]
 
-    def bias(self, kind: Kind, lift: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
+        """Scores of some items with the attributes of a column that has cells."""
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        moments = fit.crossed(self.codes_at(joined.source, np.asarray(rows)), self.others(relation))
+        return moments.moved(self.bias(relation)[1])
+
+    def others(self, relation: str) -> Gaussians:
+        """The codes of the far end of a relation; of a column those of its attributes."""
+        joined = self.network.relation(relation)
+        codes = self.codes(joined.target)
+        span = self.span(joined)
+        return codes if len(codes.mean) == len(span) else codes.take(span)
+
+    def span(self, relation: Relation) -> np.ndarray:
+        """Positions of the far end of a relation among the items of its type."""
+        if relation.column is None:
+            return np.arange(relation.values.shape[1])
+        return np.arange(relation.column.start, relation.column.stop)
+
+    def bias(self, relation: str, lift: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """What is added to inner products for the near and for the far end; the far one not in a lift."""
-        near = self.network.n_nodes
-        far = near if kind == "links" else self.network.n_attributes
-        source = self.biases.get(f"{kind}.source", np.zeros(near, dtype=np.float32))
-        target = self.biases.get(f"{kind}.target", np.zeros(far, dtype=np.float32))
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        near, far = joined.values.shape[0], len(self.span(joined))
+        source = np.zeros(near, dtype=np.float32) if fit.source_bias is None else fit.source_bias
+        target = np.zeros(far, dtype=np.float32) if fit.target_bias is None else fit.target_bias
         return source, np.zeros_like(target) if lift else target
 
-    def companions_of(self, kind: Kind) -> list[Companion]:
+    def pair_scores(self, relation: str) -> list[PairScore]:
         """The closed-form scores combined with the model's own in a relation; none if nothing weighs them."""
-        return self._companions[kind] if f"{kind}.likely.mean" in self.companions else []
+        return self.all_pair_scores(relation) if self.relations[relation].blends else []
+
+    def all_pair_scores(self, relation: str) -> list[PairScore]:
+        """The same, whether or not they are weighed yet."""
+        from coembed.fitted.pair_scores import pair_scores
+
+        if relation not in self._pair_scores:
+            self._pair_scores[relation] = pair_scores(self, relation)
+        return self._pair_scores[relation]
 
     @cached_property
-    def _companions(self) -> dict[str, list[Companion]]:
-        from coembed.fitted.pair_scores import all_companions
+    def _pair_scores(self) -> dict[str, list[PairScore]]:
+        return {}
 
-        return all_companions(self.network, self.weights | self.companions)
+    def draw(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """One random draw of all codes, by type."""
+        found = {}
+        for name in self.network.types:
+            codes = self.codes(name)
+            found[name] = codes.mean + rng.standard_normal(codes.mean.shape, dtype=np.float32) * codes.std
+        return found
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """One random draw of all node codes and all attribute codes."""
-        nodes, attributes = self.nodes, self.attributes
-        return (
-            nodes.mean + rng.standard_normal(nodes.mean.shape, dtype=np.float32) * nodes.std,
-            attributes.mean + rng.standard_normal(attributes.mean.shape, dtype=np.float32) * attributes.std,
-        )
+    def pair_features(self, pairs: np.ndarray, relation: str, *, expected: bool = True) -> np.ndarray:
+        """What the combination weighs: the model's logit, then the closed-form scores, one column each."""
+        logit = logits(self._pair_moments(relation, pairs, lift=False), expected)
+        return np.stack([logit, *(each.pairs(pairs) for each in self.all_pair_scores(relation))], axis=-1)
 
-    def gaussian(self, kind: Kind) -> bool:
-        """Whether the relation explains values, not presence."""
-        return bool(self.settings.get(kind) == "gaussian")
+    def _column(self, relation: str) -> Any:
+        column = self.network.relation(relation).column
+        if column is None or not column.has_cells:
+            raise InputError(f"{relation} is no column with cells; ask for a score of pairs")
+        return column
 
-    def pair_features(self, pairs: np.ndarray, kind: Kind, *, expected: bool = True) -> np.ndarray:
-        """What the combination weighs: the model's logit, then the companions, one column each."""
-        logit = logits(self._pair_moments(pairs, kind, lift=False), expected)
-        return np.stack([logit, *(companion.pairs(pairs) for companion in self._companions[kind])], axis=-1)
-
-    def _pair_moments(self, pairs: np.ndarray, kind: Kind, lift: bool) -> Moments:
-        nodes, others = self.nodes, self.others(kind)
-        source, target = self.bias(kind, lift)
+    def _pair_moments(self, relation: str, pairs: np.ndarray, lift: bool) -> Moments:
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        source, target = self.bias(relation, lift)
+        start = 0 if joined.column is None else joined.column.start
+        here, there = self.codes(joined.source), self.codes(joined.target)
         mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
-        for start in range(0, len(pairs), CHUNK):
-            left, right = pairs[start : start + CHUNK].T
-            part = aligned_moments(nodes.take(left), others.take(right)).moved(source[left] + target[right])
-            mean[start : start + CHUNK], variance[start : start + CHUNK] = part
+        for first in range(0, len(pairs), CHUNK):
+            left, right = pairs[first : first + CHUNK].T
+            part = fit.aligned(here.take(left), there.take(right))
+            part = part.moved(source[left] + target[right - start])
+            mean[first : first + CHUNK], variance[first : first + CHUNK] = part
         return Moments(mean, variance)
 
-    def _score_pairs(self, pairs: np.ndarray, kind: Kind, expected: bool, lift: bool) -> np.ndarray:
-        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-        companions = (companion.pairs(pairs) for companion in self.companions_of(kind))
-        return self._worth(self._pair_moments(pairs, kind, lift), kind, expected, lift, companions)
-
     def _worth(
-        self, moments: Moments, kind: Kind, expected: bool, lift: bool, companions: Iterable[np.ndarray]
+        self, moments: Moments, relation: str, expected: bool, lift: bool, others: Iterable[np.ndarray]
     ) -> np.ndarray:
-        if self.gaussian(kind):
-            return moments.mean * self.units.get(kind, 1.0)
-        from coembed.fitted.score_blend import Blend
+        fit = self.relations[relation]
+        if fit.likelihood == "gaussian":
+            return moments.mean * fit.unit
+        blend = fit.blends.get("lift" if lift else "likely")
+        if blend is not None:
+            return expit(blend.logits_of([logits(moments, expected), *others]))
+        variance = moments.variance if expected else np.zeros_like(moments.variance)
+        if fit.kind.grouped:  # pairs of one value each: how it stands against nothing
+            return expit(moments.mean)
+        return fit.kind.expected(moments.mean, variance)
 
-        blend = Blend.from_arrays(self.companions, f"{kind}.{'lift' if lift else 'likely'}")
-        if blend is None:
-            return expected_probability(moments) if expected else expit(moments.mean)
-        return expit(blend.logits_of([logits(moments, expected), *companions]))
+    # Short forms for a plain network
+
+    @property
+    def nodes(self) -> Gaussians:
+        """The codes of the main type."""
+        return self.codes()
+
+    @property
+    def attributes(self) -> Gaussians:
+        """The codes of the main type's attributes."""
+        return self.codes(self._attribute_type)
+
+    @property
+    def node_mean(self) -> np.ndarray:
+        return self.types[self.main].mean
+
+    @property
+    def node_std(self) -> np.ndarray:
+        return self.types[self.main].std
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        found = self.types[self.main].probabilities
+        return np.zeros((len(self.network.main), 0), np.float32) if found is None else found
+
+    @property
+    def label_shift(self) -> np.ndarray:
+        found = self.types[self.main].label_shift
+        return np.zeros((0, 2 * self.dim), np.float32) if found is None else found
+
+    @property
+    def attribute_mean(self) -> np.ndarray:
+        return self.types[self._attribute_type].mean
+
+    @property
+    def attribute_std(self) -> np.ndarray:
+        return self.types[self._attribute_type].std
+
+    @property
+    def _attribute_type(self) -> str:
+        found = self.network.attribute_type(self.main)
+        if found is None:
+            raise InputError(f"items of type {self.main} have no attributes")
+        return found

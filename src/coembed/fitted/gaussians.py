@@ -1,4 +1,4 @@
-"""Gaussian codes [z ; y] of items, and what an observed label does to them."""
+"""Gaussian codes of items, and what an observed label does to them."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coembed.network.network import UNKNOWN
+from coembed.network.items import UNKNOWN
 
 LOG_STD_RANGE = (-10.0, 3.0)
 """Where the logarithm of a standard deviation is kept, here and in training."""
 
 
-class Codes(NamedTuple):
+class Gaussians(NamedTuple):
     """Diagonal Gaussians, one row an item."""
 
     mean: np.ndarray
     std: np.ndarray
 
-    def take(self, rows: np.ndarray) -> Codes:
-        return Codes(self.mean[rows], self.std[rows])
+    def take(self, rows: np.ndarray) -> Gaussians:
+        return Gaussians(self.mean[rows], self.std[rows])
 
 
-def from_log_std(outputs: np.ndarray) -> Codes:
+def from_log_std(outputs: np.ndarray) -> Gaussians:
     """The Gaussians of an inference network's outputs [mean | log std].
 
     Examples
@@ -32,17 +32,23 @@ def from_log_std(outputs: np.ndarray) -> Codes:
            [20.09]])
     """
     mean, log_std = np.hsplit(outputs, 2)
-    return Codes(mean, np.exp(np.clip(log_std, *LOG_STD_RANGE)))
+    return Gaussians(mean, np.exp(np.clip(log_std, *LOG_STD_RANGE)))
 
 
-def with_labels(z: Codes, probabilities: np.ndarray, label_shift: np.ndarray, labels: np.ndarray) -> Codes:
-    """Codes [z ; y]: what is observed replaces what was predicted, in y and in what y does to z.
+def with_labels(
+    z: Gaussians,
+    probabilities: np.ndarray,
+    label_shift: np.ndarray,
+    labels: np.ndarray,
+    block: int | None = None,
+) -> Gaussians:
+    """Codes with y in its block of z (by default behind it): what is observed replaces what was predicted.
 
     Examples
     --------
-    A node predicted as a fair coin and observed as class 0, one predicted and not observed:
+    An item predicted as a fair coin and observed as class 0, one predicted and not observed:
 
-    >>> z = Codes(np.zeros((2, 1)), np.ones((2, 1)))
+    >>> z = Gaussians(np.zeros((2, 1)), np.ones((2, 1)))
     >>> label_shift = np.array([[4.0, 0.0], [0.0, 0.0]])
     >>> codes = with_labels(z, np.full((2, 2), 0.5), label_shift, np.array([0, UNKNOWN]))
     >>> codes.mean
@@ -53,6 +59,7 @@ def with_labels(z: Codes, probabilities: np.ndarray, label_shift: np.ndarray, la
            [1. , 0.5, 0.5]])
     """
     dim = z.mean.shape[1]
+    block = dim if block is None else block
     observed = np.flatnonzero(labels != UNKNOWN)
     label = probabilities.copy()
     label[observed] = 0
@@ -63,4 +70,7 @@ def with_labels(z: Codes, probabilities: np.ndarray, label_shift: np.ndarray, la
     mean, std = z.mean.copy(), z.std.copy()
     mean[observed] += shift[:, :dim]
     std[observed] = np.clip(std[observed] * np.exp(shift[:, dim:]), *np.exp(LOG_STD_RANGE))
-    return Codes(np.hstack([mean, label]), np.hstack([std, label_std]))
+    return Gaussians(
+        np.hstack([mean[:, :block], label, mean[:, block:]]),
+        np.hstack([std[:, :block], label_std, std[:, block:]]),
+    )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
+from coembed.network.items import SEARCHED
 from coembed.network.network import Network
 
-ItemKind = Literal["node", "attribute"]
 Item = str | int
-KINDS: tuple[ItemKind, ItemKind] = ("node", "attribute")
+"""An item by its id; or, where positions are asked for, by its position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +23,26 @@ class Match:
     Attributes
     ----------
     name, kind
-        The item found: a ``node`` or an ``attribute``.
+        The id of the item found, and its type.
     score
-        A cosine, a probability, or a value of a Gaussian relation, as the question says.
+        A cosine, a probability, or a value, as the question says.
     std
         Standard deviation of the score: how far the uncertainty of both ends can move it.
     known
         Whether the network already held this pair when the model was fitted.
     label
-        Class of a node, observed or else predicted; None for attributes and without classes.
+        Class of the item, observed or else predicted; None for types without classes.
+    title
+        What people call the item.
     """
 
     name: str
-    kind: ItemKind
+    kind: str
     score: float
     std: float
     known: bool
     label: str | None = None
+    title: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         # written out: dataclasses.asdict copies every value, which takes longer than finding them
@@ -50,56 +53,65 @@ class Match:
             "std": self.std,
             "known": self.known,
             "label": self.label,
+            **({"title": self.title} if self.title and self.title != self.name else {}),
         }
 
 
-def position(network: Network, item: Item, kind: ItemKind) -> int:
-    """Position of an item given by name or position.
+def position(network: Network, item: Item, type: str, positions: bool = False) -> int:
+    """Position of an item given by its id; a number is an id, too, unless positions are asked for.
 
     Examples
     --------
-    >>> network = Network.build([[0, 1], [1, 0]], node_names=["ann", "bob"])
-    >>> position(network, "bob", "node"), position(network, 0, "node")
+    >>> network = Network.build([[0, 1], [1, 0]], node_names=["ann", "1"])
+    >>> position(network, 1, "node"), position(network, 0, "node", positions=True)
     (1, 0)
-    >>> position(network, 2, "node")
+    >>> position(network, 2, "node", positions=True)
     Traceback (most recent call last):
-    coembed.errors.InputError: network has 2 nodes, there is no position 2; count from 0 to 1
+    coembed.errors.InputError: network has 2 items of type node, there is no position 2; count from 0 to 1
     """
-    if kind not in KINDS:
-        raise InputError(f"there is no kind {kind!r}; known: node, attribute")
-    if isinstance(item, (int, np.integer)):
-        count = network.n_nodes if kind == "node" else network.n_attributes
-        if not 0 <= item < count:
-            raise InputError(
-                f"{network.name} has {count} {kind}s, there is no position {item}; "
-                f"count from 0 to {count - 1}"
-            )
-        return int(item)
-    return network.node_index(item) if kind == "node" else network.attribute_index(item)
+    items = network.items(type)
+    if not positions:
+        return network.node_index(str(item)) if _plain_node(network, type) else items.position(item)
+    if not isinstance(item, (int, np.integer)):
+        raise InputError(f"a position must be a whole number, got {item!r}")
+    if not 0 <= item < len(items):
+        raise InputError(
+            f"{network.name} has {len(items)} items of type {type}, there is no position {item}; "
+            f"count from 0 to {len(items) - 1}"
+        )
+    return int(item)
 
 
-def kind_of(network: Network, item: Item, kind: ItemKind | None = None) -> ItemKind:
-    """The kind that was named, or that of the one item of that name; positions count nodes.
+def _plain_node(network: Network, type: str) -> bool:
+    """Whether a name that is an attribute's deserves to be told so."""
+    return network.is_plain and type == "node"
+
+
+def type_of(network: Network, item: Item, type: str | None = None, positions: bool = False) -> str:
+    """The type that was named, or that of the one item of that id; positions count the main type.
 
     Examples
     --------
     >>> network = Network.build([[0]], [[1]], node_names=["ann"], attribute_names=["runs"])
-    >>> kind_of(network, "runs"), kind_of(network, 0)
+    >>> type_of(network, "runs"), type_of(network, 0, positions=True)
     ('attribute', 'node')
     """
-    if kind is not None:
-        if kind not in KINDS:
-            raise InputError(f"there is no kind {kind!r}; known: node, attribute")
-        return kind
-    if not isinstance(item, str):
-        return "node"
-    is_node, is_attribute = ((names == item).any() for names in (network.node_names, network.attribute_names))
-    if is_node and is_attribute:
+    if type is not None:
+        if type not in network.types:
+            raise no_such("type", type, network.types)
+        return type
+    if positions:
+        return network.main.name
+    found = [name for name, items in network.types.items() if items.find(item) is not None]
+    if len(found) > 1:
         raise InputError(
-            f"{item!r} is a node and an attribute of {network.name}; say which with kind (--kind)"
+            f"{str(item)[:80]!r} is one of several types of {network.name} ({', '.join(found)}); "
+            "say which with type (--type)"
         )
-    if not is_node and not is_attribute:
-        near = get_close_matches(item, [*network.node_names[:50_000], *network.attribute_names[:50_000]], n=3)
+    if not found:
+        every = [str(each) for items in network.types.values() for each in items.ids[:SEARCHED]]
+        near = get_close_matches(str(item), every, n=3)
         hint = f"did you mean {', '.join(map(repr, near))}?" if near else "check the spelling"
-        raise InputError(f"{network.name} has no node and no attribute {item[:80]!r}; {hint}")
-    return "attribute" if is_attribute else "node"
+        kinds = " and no ".join(network.types)
+        raise InputError(f"{network.name} has no {kinds} {str(item)[:80]!r}; {hint}")
+    return found[0]

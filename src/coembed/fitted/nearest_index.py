@@ -22,12 +22,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from coembed.fitted.gaussians import Codes, with_labels
-from coembed.fitted.moments import unit_rows
+from coembed.fitted.moments import unit_length
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
-    from coembed.fitted.matches import ItemKind
 
 EXACT_ITEMS = 200_000
 """Items of a kind up to which all are compared."""
@@ -37,7 +35,7 @@ MEASURED = 200
 _BLOCK = 65_536
 _FORMAT, _VERSION = "coembed index", 2
 # usearch was the library of version 1
-_FILE = re.compile(r"\.?index-(node|attribute)-[0-9a-f]{8}\.(faiss|usearch|json|tmp)")
+_FILE = re.compile(r"\.?index-(node|attribute|t[0-9]+)-[0-9a-f]{8}\.(faiss|usearch|json|tmp)")
 # 2 sqrt(N) lists of which 128 are looked into: of a million nodes every 16th is compared, in 7 ms. One byte a
 # coordinate is enough to find candidates, which are compared exactly.
 _LISTS, _PROBES, _LEARNT_FROM = 2, 128, 64
@@ -53,7 +51,7 @@ class ItemIndex:
         Share of the true ten nearest that answers hold, in `asked` random questions.
     """
 
-    kind: ItemKind
+    kind: str
     recall: float
     asked: int
     searcher: Any
@@ -75,21 +73,11 @@ _PLACES: WeakKeyDictionary[Fitted, dict[str, Any]] = WeakKeyDictionary()
 """Where the indexes of a loaded result lie, and those already opened."""
 
 
-def item_codes(fitted: Fitted, kind: ItemKind, rows: np.ndarray) -> Codes:
-    """The codes of some items; of many nodes only these are worked out."""
-    if kind == "attribute":
-        return fitted.attributes.take(rows)
-    if fitted.network.n_nodes <= EXACT_ITEMS:
-        return fitted.nodes.take(rows)
-    z = Codes(fitted.node_mean[rows], fitted.node_std[rows])
-    return with_labels(z, fitted.probabilities[rows], fitted.label_shift, fitted.network.labels[rows])
+def item_count(fitted: Fitted, kind: str) -> int:
+    return len(fitted.network.items(kind))
 
 
-def item_count(fitted: Fitted, kind: ItemKind) -> int:
-    return fitted.network.n_nodes if kind == "node" else fitted.network.n_attributes
-
-
-def shortlist(fitted: Fitted, kind: ItemKind, direction: np.ndarray, count: int) -> np.ndarray:
+def shortlist(fitted: Fitted, kind: str, direction: np.ndarray, count: int) -> np.ndarray:
     """Positions that hold the `count` items nearest to a direction: nearly all with an index, else surely."""
     index = index_of(fitted, kind)
     if index is not None:
@@ -97,7 +85,7 @@ def shortlist(fitted: Fitted, kind: ItemKind, direction: np.ndarray, count: int)
     return nearest_exactly(fitted, kind, direction[None], count)[0]
 
 
-def nearest_exactly(fitted: Fitted, kind: ItemKind, directions: np.ndarray, count: int) -> np.ndarray:
+def nearest_exactly(fitted: Fitted, kind: str, directions: np.ndarray, count: int) -> np.ndarray:
     """The `count` nearest items of each direction, by comparing with all, block by block."""
     best: np.ndarray = np.empty((len(directions), 0), dtype=np.int64)
     scores: np.ndarray = np.empty((len(directions), 0), dtype=np.float32)
@@ -116,8 +104,7 @@ def build_index(
     """Build the indexes that a result needs and keep them in its folder; `key` ties them to its arrays."""
     if find_spec("faiss") is None:
         return {}
-    kinds: tuple[ItemKind, ...] = ("node", "attribute")
-    needed = [kind for kind in kinds if item_count(fitted, kind) > EXACT_ITEMS]
+    needed = [kind for kind in fitted.network.types if item_count(fitted, kind) > EXACT_ITEMS]
     built: dict[str, ItemIndex] = {
         kind: _build(fitted, kind, folder, key, progress or (lambda step: None)) for kind in needed
     }
@@ -131,7 +118,7 @@ def attach_index(fitted: Fitted, folder: Path, key: str) -> None:
     _PLACES[fitted] = {"folder": folder, "key": key}
 
 
-def index_of(fitted: Fitted, kind: ItemKind) -> ItemIndex | None:
+def index_of(fitted: Fitted, kind: str) -> ItemIndex | None:
     """The index of a kind; None where all items are compared."""
     if item_count(fitted, kind) <= EXACT_ITEMS or fitted not in _PLACES:
         return None
@@ -153,7 +140,7 @@ def is_index_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
+def _build(fitted: Fitted, kind: str, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
     import faiss
 
     start = time.perf_counter()
@@ -165,13 +152,13 @@ def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable
     searcher.cp.niter, searcher.cp.min_points_per_centroid, searcher.cp.seed = 8, 1, 0
     say(f"indexing {kind}s: {n_lists:,} centres")
     some = np.random.default_rng(0).choice(count, min(count, _LEARNT_FROM * n_lists), replace=False)
-    searcher.train(unit_rows(item_codes(fitted, kind, np.sort(some)).mean).astype(np.float32))
+    searcher.train(unit_length(fitted.codes_at(kind, np.sort(some)).mean).astype(np.float32))
     searcher.nprobe = _PROBES
     for _, units in _blocks(fitted, kind):
         searcher.add(units)
         say(f"indexing {kind}s: {searcher.ntotal:,} of {count:,}")
     recall, asked = _recall(fitted, kind, searcher)
-    path = _path(folder, kind, key)
+    path = _path(fitted, folder, kind, key)
     sibling = path.with_name(f".{path.stem}.tmp")
     record = {
         "format": _FORMAT,
@@ -193,9 +180,9 @@ def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable
     return ItemIndex(kind, recall, asked, searcher)
 
 
-def _open(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex | None:
+def _open(fitted: Fitted, kind: str, folder: Path, key: str) -> ItemIndex | None:
     """Map a kept index into memory; None if there is none that fits, and all items are compared then."""
-    path = _path(folder, kind, key)
+    path = _path(fitted, folder, kind, key)
     if find_spec("faiss") is None or not path.is_file():
         return None
     import faiss
@@ -219,32 +206,31 @@ def _open(fitted: Fitted, kind: ItemKind, folder: Path, key: str) -> ItemIndex |
         return None  # broken: as good as none
 
 
-def _recall(fitted: Fitted, kind: ItemKind, searcher: Any) -> tuple[float, int]:
-    """Share of the true ten nearest found, asking from random items of both kinds; and how many."""
+def _recall(fitted: Fitted, kind: str, searcher: Any) -> tuple[float, int]:
+    """Share of the true ten nearest found, asking from random items of all types; and how many."""
     rng = np.random.default_rng(0)
     asked: list[np.ndarray] = []
-    kinds: tuple[ItemKind, ...] = ("node", "attribute")
-    for other in kinds:
+    for other in fitted.network.types:
         count = item_count(fitted, other)
-        rows = np.sort(rng.choice(count, min(count, MEASURED // 2), replace=False))
-        asked.append(unit_rows(item_codes(fitted, other, rows).mean))
+        rows = np.sort(rng.choice(count, min(count, MEASURED // len(fitted.network.types)), replace=False))
+        asked.append(unit_length(fitted.codes_at(other, rows).mean))
     directions = np.vstack(asked).astype(np.float32)
     index = ItemIndex(kind, 0.0, 0, searcher)
     hits = 0
     right = nearest_exactly(fitted, kind, directions, 10)
     for direction, nearest in zip(directions, right, strict=True):
         found = index.candidates(direction, _proposals(10))
-        scores = unit_rows(item_codes(fitted, kind, found).mean) @ direction
+        scores = unit_length(fitted.codes_at(kind, found).mean) @ direction
         hits += len(np.intersect1d(found[np.argsort(-scores)][:10], nearest))
     return hits / right.size, len(directions)
 
 
-def _blocks(fitted: Fitted, kind: ItemKind) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _blocks(fitted: Fitted, kind: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Positions and unit codes of all items, block by block."""
     count = item_count(fitted, kind)
     for start in range(0, count, _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, count))
-        yield rows, unit_rows(item_codes(fitted, kind, rows).mean).astype(np.float32)
+        yield rows, unit_length(fitted.codes_at(kind, rows).mean).astype(np.float32)
 
 
 def _proposals(count: int) -> int:
@@ -252,5 +238,7 @@ def _proposals(count: int) -> int:
     return 4 * count + 40
 
 
-def _path(folder: Path, kind: ItemKind, key: str) -> Path:
-    return folder / f"index-{kind}-{key.removeprefix('arrays-')[:8]}.faiss"
+def _path(fitted: Fitted, folder: Path, kind: str, key: str) -> Path:
+    # by place, since a type may be called anything; a plain network's have names of their own
+    name = kind if fitted.network.is_plain else f"t{list(fitted.network.types).index(kind)}"
+    return folder / f"index-{name}-{key.removeprefix('arrays-')[:8]}.faiss"

@@ -1,11 +1,11 @@
-"""Closed-form scores of pairs beside the model's own: votes of similar and linked nodes, an item model.
+"""Closed-form scores of pairs beside the model's own: votes of similar and linked items, an item model.
 
 Each is one of three things, which pairs and whole rows of scores can be read from without anything of the
 size of all pairs:
 
-    a vote        W V        sparse weights of nodes times what those nodes have
+    a vote        W V        sparse weights of items times what those items have
     a low rank    L R^T      the item model, popularity
-    an overlap    W W^T      what two nodes have in common
+    an overlap    W W^T      what two items have in common
 
 The item model is ridge regression of every item on all others (EASE, Steck 2019). With G = X^T X and
 P = (G + c I)^-1 its weights are -P_ab / P_bb off the diagonal and 0 on it; on the leading eigenvectors V of G
@@ -14,24 +14,28 @@ P is (I - V g V^T) / c with g = s^2 / (s^2 + c), so nothing quadratic is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.matrices import unit_rows
+from coembed.fitted.space import ItemVectors
+from coembed.network.matrices import presence, unit_rows
 from coembed.network.network import Network
 from coembed.network.pairs import by_row
 from coembed.views.basis import averaging, rarity, scaled_rows
 from coembed.views.decomposition import affordable_rank, leading_vectors
 from coembed.views.nearest_neighbours import Neighbours, row_products
 
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+
 RANK = 256
 RIDGES = (300.0, 1500.0)
 ROWS = 1024
-"""Nodes whose votes are counted at a time."""
+"""Items whose votes are counted at a time."""
 STEP = 1 << 15
 """Pairs that are scored at a time, where each is by itself."""
 
@@ -39,18 +43,18 @@ Transform = Callable[[np.ndarray], np.ndarray]
 
 
 class Vote(NamedTuple):
-    """Scores W V: nodes x voters times voters x items."""
+    """Scores W V: items x voters times voters x what they have."""
 
     weights: sp.csr_array
     has: sp.csr_array
 
-    def rows(self, nodes: np.ndarray) -> np.ndarray:
-        return (self.weights[nodes] @ self.has).toarray()
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        return (self.weights[items] @ self.has).toarray()
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         scores = np.empty(len(pairs), dtype=np.float32)
-        for nodes, at, which in by_row(pairs, ROWS):
-            votes = sp.csr_array(self.weights[nodes] @ self.has)
+        for items, at, which in by_row(pairs, ROWS):
+            votes = sp.csr_array(self.weights[items] @ self.has)
             scores[at] = votes[which, pairs[at, 1]]
         return scores
 
@@ -61,8 +65,8 @@ class LowRank(NamedTuple):
     left: np.ndarray
     right: np.ndarray
 
-    def rows(self, nodes: np.ndarray) -> np.ndarray:
-        return self.left[nodes] @ self.right.T
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        return self.left[items] @ self.right.T
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         return _in_steps(pairs, lambda left, right: np.einsum("nr,nr->n", self.left[left], self.right[right]))
@@ -73,8 +77,8 @@ class Overlap(NamedTuple):
 
     weights: sp.csr_array
 
-    def rows(self, nodes: np.ndarray) -> np.ndarray:
-        return (self.weights @ self.weights[nodes].T.tocsr()).toarray().T
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        return (self.weights @ self.weights[items].T.tocsr()).toarray().T
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         # not row by row, as votes are: an attribute that many have would bring them all in
@@ -84,7 +88,7 @@ class Overlap(NamedTuple):
 class ItemModel(NamedTuple):
     """Scores X V g V^T / d of the item model, or, if `turned`, the same seen from the other end.
 
-    What has a row an item is kept once, for all ridges and both ends: of a million nodes it is large.
+    What has a row an item is kept once, for all ridges and both ends: of a million items it is large.
     """
 
     owned: sp.csr_array
@@ -93,11 +97,11 @@ class ItemModel(NamedTuple):
     own: np.ndarray
     turned: bool = False
 
-    def rows(self, nodes: np.ndarray) -> np.ndarray:
+    def rows(self, items: np.ndarray) -> np.ndarray:
         if self.turned:
-            there = self.vectors[nodes] / self.own[nodes, None] * self.shrink
+            there = self.vectors[items] / self.own[items, None] * self.shrink
             return (self.owned @ (self.vectors @ there.T)).T
-        return self._left(nodes) @ self.vectors.T / self.own
+        return self._left(items) @ self.vectors.T / self.own
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         def score(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -105,8 +109,8 @@ class ItemModel(NamedTuple):
 
         return _in_steps(pairs[:, ::-1] if self.turned else pairs, score)
 
-    def _left(self, nodes: np.ndarray) -> np.ndarray:
-        different, which = np.unique(nodes, return_inverse=True)
+    def _left(self, items: np.ndarray) -> np.ndarray:
+        different, which = np.unique(items, return_inverse=True)
         return ((self.owned[different] @ self.vectors) * self.shrink)[which]
 
 
@@ -118,18 +122,20 @@ def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.nd
 
 
 @dataclass(frozen=True, eq=False)
-class Companion:
-    """One score, by the sum of its terms, as the combination reads it."""
+class PairScore:
+    """One score, by the sum of its terms, as the combination reads it; `first` is the first target's position."""
 
     name: str
     terms: tuple[Vote | LowRank | Overlap | ItemModel, ...]
     transform: Transform
+    first: int = 0
 
-    def rows(self, nodes: np.ndarray) -> np.ndarray:
-        return self.transform(np.add.reduce([term.rows(nodes) for term in self.terms]))
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        return self.transform(np.add.reduce([term.rows(items) for term in self.terms]))
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
-        return self.transform(np.add.reduce([term.pairs(pairs) for term in self.terms]))
+        moved = pairs - np.array([0, self.first]) if self.first else pairs
+        return self.transform(np.add.reduce([term.pairs(moved) for term in self.terms]))
 
 
 def log_of_share(values: np.ndarray) -> np.ndarray:
@@ -145,103 +151,120 @@ def as_it_is(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def attribute_companions(
-    network: Network, alike: Neighbours, arrays: Mapping[str, np.ndarray]
-) -> list[Companion]:
-    """What speaks for a node having an attribute, besides the model."""
-    owned, links = presence(network.attributes), presence(network.links)
+def pair_scores(fitted: Fitted, relation: str) -> list[PairScore]:
+    """All that speaks for a pair of a relation, besides the model."""
+    network, joined = fitted.network, fitted.network.relation(relation)
+    vectors = fitted.relations[relation].vectors
+    assert vectors is not None
+    alike = None if fitted.placing is None else fitted.placing.alike.get(joined.source)
+    owned = presence(joined.values)
+    if joined.pairing.undirected:
+        return _within(owned, alike, weighted_words(network, joined.source), vectors)
+    first = 0
+    if joined.column is not None:
+        first = joined.column.start
+        if owned.shape[1] > joined.column.stop - joined.column.start:
+            owned = sp.csr_array(owned[:, joined.column.start : joined.column.stop])
+    return _across(owned, links_within(network, joined.source), alike, vectors, first)
+
+
+def _across(
+    owned: sp.csr_array,
+    links: sp.csr_array | None,
+    alike: Neighbours | None,
+    vectors: ItemVectors,
+    first: int,
+) -> list[PairScore]:
+    """What speaks for an item having another: what those like it have, and those that it is linked to."""
     popularity = np.log1p(np.bincount(owned.indices, minlength=owned.shape[1]))
-    return [
-        Companion("votes of nodes alike", (Vote(_voters(alike, owned.shape[0]), owned),), log_of_share),
-        Companion("votes of links", (Vote(averaging(links), owned),), log_of_share),
-        *(
-            Companion(
-                f"item model {ridge:g}", (_item_model(owned, arrays, "attributes", ridge),), signed_root
-            )
-            for ridge in RIDGES
-        ),
-        Companion("popularity", (_per_item(popularity, owned.shape[0]),), as_it_is),
-        Companion(
-            "number of attributes", (_per_node(np.log1p(np.diff(owned.indptr)), owned.shape[1]),), as_it_is
-        ),
+    found = []
+    if alike is not None:
+        votes = Vote(_voters(alike, owned.shape[0]), owned)
+        found.append(PairScore("votes of items alike", (votes,), log_of_share, first))
+    if links is not None:
+        found.append(PairScore("votes of links", (Vote(averaging(links), owned),), log_of_share, first))
+    found += [
+        PairScore(f"item model {ridge:g}", (_item_model(owned, vectors, ridge),), signed_root, first)
+        for ridge in RIDGES
     ]
+    counts = np.log1p(np.diff(owned.indptr))
+    found.append(PairScore("popularity", (_per_target(popularity, owned.shape[0]),), as_it_is, first))
+    found.append(PairScore("number of entries", (_per_item(counts, owned.shape[1]),), as_it_is, first))
+    return found
 
 
-def link_companions(
-    network: Network, alike: Neighbours, own: sp.csr_array, arrays: Mapping[str, np.ndarray]
-) -> list[Companion]:
-    """What speaks for a link between two nodes, the same from both ends."""
-    links = presence(network.links)
+def _within(
+    links: sp.csr_array, alike: Neighbours | None, words: sp.csr_array | None, vectors: ItemVectors
+) -> list[PairScore]:
+    """What speaks for a link between two items, the same from both ends."""
     degrees = np.diff(links.indptr)
     shared = sp.csr_array(links * (1 / np.log(np.maximum(degrees, 2))).astype(np.float32))
-    voters, back = _voters(alike, links.shape[0]), averaging(links)
-    items = [_item_model(links, arrays, "links", ridge) for ridge in RIDGES]
+    back = averaging(links)
+    items = [_item_model(links, vectors, ridge) for ridge in RIDGES]
     size = np.log1p(degrees).astype(np.float32)[:, None]
-    return [
-        Companion("shared links", (Vote(shared, links),), log_of_share),
-        Companion(
-            "votes of nodes alike", (Vote(voters, back.T.tocsr()), Vote(back, voters.T.tocsr())), log_of_share
-        ),
-        Companion("same attributes", (Overlap(own),), as_it_is),
-        *(
-            Companion(f"item model {ridge:g}", (item, item._replace(turned=True)), signed_root)
-            for ridge, item in zip(RIDGES, items, strict=True)
-        ),
-        Companion("degrees added", (_per_item(size, len(size)), _per_node(size, len(size))), as_it_is),
-        Companion("degrees multiplied", (LowRank(size, size),), as_it_is),
+    found = [PairScore("shared links", (Vote(shared, links),), log_of_share)]
+    if alike is not None:
+        voters = _voters(alike, links.shape[0])
+        both = Vote(voters, back.T.tocsr()), Vote(back, voters.T.tocsr())
+        found.append(PairScore("votes of items alike", both, log_of_share))
+    if words is not None:
+        found.append(PairScore("same words", (Overlap(words),), as_it_is))
+    found += [
+        PairScore(f"item model {ridge:g}", (item, item._replace(turned=True)), signed_root)
+        for ridge, item in zip(RIDGES, items, strict=True)
     ]
+    both_sizes = _per_target(size, len(size)), _per_item(size, len(size))
+    found.append(PairScore("degrees added", both_sizes, as_it_is))
+    found.append(PairScore("degrees multiplied", (LowRank(size, size),), as_it_is))
+    return found
 
 
-def all_companions(network: Network, arrays: Mapping[str, np.ndarray]) -> dict[str, list[Companion]]:
-    """Those of both relations, from the arrays that a fitted result keeps."""
-    alike = Neighbours(arrays["alike.rows"], arrays["alike.cosines"])
-    return {
-        "attributes": attribute_companions(network, alike, arrays),
-        "links": link_companions(network, alike, weighted_rows(network.attributes), arrays),
-    }
-
-
-def item_vectors(matrix: sp.csr_array, seed: int = 0) -> dict[str, np.ndarray]:
+def item_vectors(matrix: sp.csr_array, seed: int = 0) -> ItemVectors:
     """Leading eigenvectors of the Gram matrix of the columns, and the roots of their eigenvalues."""
     owned = presence(matrix)
     if not owned.nnz:
-        return {"vectors": np.zeros((owned.shape[1], 0), np.float32), "strength": np.zeros(0, np.float32)}
+        return ItemVectors(np.zeros((owned.shape[1], 0), np.float32), np.zeros(0, np.float32))
     rank = affordable_rank(RANK, max(owned.shape))
-    vectors, strength = leading_vectors(owned, rank, seed)
-    return {"vectors": vectors, "strength": strength}
+    return ItemVectors(*leading_vectors(owned, rank, seed))
 
 
-def weighted_rows(attributes: sp.csr_array) -> sp.csr_array:
-    """Presence of attributes weighted by rarity, rows of length one."""
-    owned = presence(attributes)
+def links_within(network: Network, type: str) -> sp.csr_array | None:
+    """All links within a type, of whatever relation, both ways; None if there is no such relation."""
+    within = [each for each in network.entity_relations if each.source == each.target == type]
+    if not within:
+        return None
+    if len(within) == 1 and within[0].pairing.undirected:
+        return presence(within[0].values)
+    both = [presence(each.values) + presence(each.values).T for each in within]
+    return presence(sp.csr_array(sum(both[1:], both[0])))
+
+
+def weighted_words(network: Network, type: str) -> sp.csr_array | None:
+    """Presence of words weighted by rarity, rows of length one; None if the type has no words."""
+    words = [each.values for each in network.columns(type) if each.column and not each.column.has_cells]
+    if not words:
+        return None
+    owned = presence(sp.csr_array(sum(words[1:], words[0])))
     owners = np.bincount(owned.indices, minlength=owned.shape[1])
     weighted = sp.csr_array(owned * rarity(owners, owned.shape[0]))
     return scaled_rows(weighted, unit_rows([weighted]))
 
 
-def presence(matrix: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array(
-        (np.ones(matrix.nnz, dtype=np.float32), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
-
-
-def _item_model(
-    owned: sp.csr_array, arrays: Mapping[str, np.ndarray], relation: str, ridge: float
-) -> ItemModel:
-    vectors, strength = arrays[f"{relation}.vectors"], arrays[f"{relation}.strength"]
+def _item_model(owned: sp.csr_array, found: ItemVectors, ridge: float) -> ItemModel:
+    vectors, strength = found
     shrink = strength**2 / (strength**2 + ridge)
     # c P_bb, never quite 0: an item that the others explain wholly would divide by nothing
     own = np.maximum(1 - np.einsum("ir,ir,r->i", vectors, vectors, shrink, optimize=False), 1e-3)
     return ItemModel(owned, vectors, shrink, own)
 
 
-def _voters(alike: Neighbours, n_nodes: int) -> sp.csr_array:
-    return averaging(alike.graph(n_nodes))
+def _voters(alike: Neighbours, n_items: int) -> sp.csr_array:
+    return averaging(alike.graph(n_items))
 
 
-def _per_item(values: np.ndarray, n_nodes: int) -> LowRank:
-    return LowRank(np.ones((n_nodes, 1), np.float32), values.reshape(-1, 1).astype(np.float32))
+def _per_target(values: np.ndarray, n_items: int) -> LowRank:
+    return LowRank(np.ones((n_items, 1), np.float32), values.reshape(-1, 1).astype(np.float32))
 
 
-def _per_node(values: np.ndarray, n_items: int) -> LowRank:
-    return LowRank(values.reshape(-1, 1).astype(np.float32), np.ones((n_items, 1), np.float32))
+def _per_item(values: np.ndarray, n_targets: int) -> LowRank:
+    return LowRank(values.reshape(-1, 1).astype(np.float32), np.ones((n_targets, 1), np.float32))

@@ -1,4 +1,4 @@
-"""The questions: rank all items of a kind for one item, and say how sure each line of the answer is."""
+"""The questions: rank all items of a type for one item, and say how sure each line of the answer is."""
 
 from __future__ import annotations
 
@@ -6,36 +6,82 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coembed.errors import InputError
-from coembed.fitted import nearest_index as index
-from coembed.fitted.gaussians import Codes
-from coembed.fitted.matches import Item, ItemKind, Match, kind_of, position
-from coembed.fitted.moments import aligned_moments, cosine_std, cosines, probability_std, unit_rows
-from coembed.fitted.nearest_index import item_codes, item_count, shortlist
-from coembed.network.network import UNKNOWN
+from coembed.errors import InputError, no_such
+from coembed.fitted import nearest_index
+from coembed.fitted.gaussians import Gaussians
+from coembed.fitted.matches import Item, Match, position, type_of
+from coembed.fitted.moments import Moments, cosine_std, cosines, unit_length
+from coembed.fitted.nearest_index import shortlist
+from coembed.network.items import UNKNOWN
+from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
-    from coembed.fitted.fitted import Fitted, Kind
+    from coembed.fitted.fitted import Fitted
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-def best_pairs(fitted: Fitted, node: Item, relation: Kind, k: int, known: bool) -> list[Match]:
-    """The best scores of a node in a relation; pairs that the network already holds only if `known`."""
-    row = position(fitted.network, node, "node")
-    scores = fitted.score_rows(np.array([row]), relation)[0]
-    held = _row_of(fitted, relation, row)
+def complete(
+    fitted: Fitted,
+    item: Item,
+    relation: str | None,
+    k: int,
+    type: str | None,
+    known: bool,
+    positions: bool,
+) -> list[Match]:
+    """See :meth:`Fitted.complete`."""
+    network = fitted.network
+    if relation is not None and type is None:
+        joined = network.relation(named_relation(fitted, relation, None))
+        ends = dict.fromkeys((joined.source, joined.target))
+        holding = [end for end in ends if positions or network.items(end).find(item) is not None]
+        type = holding[0] if holding else joined.source
+    type = type_of(network, item, type, positions)
+    joined = network.relation(named_relation(fitted, relation, type))
+    if type not in (joined.source, joined.target):
+        raise InputError(f"{joined.name} joins {joined.source} to {joined.target}, not {type}")
+    row = position(network, item, type, positions)
+    if joined.column is not None and joined.column.has_cells:
+        return cell_matches(
+            fitted, joined, fitted.codes_at(type, np.array([row])), k, known_cell(joined, row)
+        )
+    if type != joined.source:
+        return _backwards(fitted, joined, row, k, known)
+    scores = fitted.score_rows(np.array([row]), joined.name)[0]
+    held = joined.values.indices[joined.values.indptr[row] : joined.values.indptr[row + 1]]
     without = _NOTHING if known else held
-    if relation == "links":
+    if joined.pairing.same:
         without = np.append(without, row)
-    here = item_codes(fitted, "node", np.array([row]))
-    return best_of(fitted, relation, here, fitted.bias(relation)[0][row], scores, k, held, without)
+    here = fitted.codes_at(type, np.array([row]))
+    return best_of(fitted, joined, here, fitted.bias(joined.name)[0][row], scores, k, held, without)
+
+
+def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
+    """A relation by its name, or by that of a column; without a name the words of a type, or what it has."""
+    network = fitted.network
+    if name is not None:
+        if name in network.relations:
+            return name
+        columns = [
+            each.name for each in network.columns(type or "") if each.column and each.column.name == name
+        ]
+        if columns:
+            return columns[0]
+        raise no_such("relation or column", name, network.relations)
+    columns = [each.name for each in network.columns(type or "") if each.column and not each.column.has_cells]
+    joining = [each.name for each in network.joining(type or "")]
+    cells = [each.name for each in network.columns(type or "")]
+    found = [*columns, *joining, *cells]
+    if not found:
+        raise InputError(f"items of type {type} have neither columns nor relations to be completed")
+    return found[0]
 
 
 def best_of(
     fitted: Fitted,
-    relation: Kind,
-    here: Codes,
+    relation: Relation,
+    here: Gaussians,
     bias: float,
     scores: np.ndarray,
     k: int,
@@ -43,46 +89,74 @@ def best_of(
     without: np.ndarray,
 ) -> list[Match]:
     """The best of the scores of the one code `here`, but for `without`; `held` are known."""
-    best = top(scores, k, without)
-    moments = aligned_moments(_repeated(here, len(best)), fitted.others(relation).take(best))
-    if fitted.gaussian(relation):
-        std = fitted.units.get(relation, 1.0) * np.sqrt(moments.variance)
-    else:
-        std = probability_std(moments.moved(bias + fitted.bias(relation)[1][best]))
-    kind: ItemKind = "node" if relation == "links" else "attribute"
-    return _matches(fitted, kind, best, scores[best], std, held)
+    fit, span = fitted.relations[relation.name], fitted.span(relation)
+    best = top(scores, k, without - (span[0] if len(span) else 0))
+    items = span[best]
+    moments = fit.aligned(_repeated(here, len(best)), fitted.codes_at(relation.target, items))
+    moments = moments.moved(bias + fitted.bias(relation.name)[1][best])
+    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
+    return matches(fitted, relation.target, items, scores[best], std, held)
 
 
-def nearest(fitted: Fitted, item: Item, kind: ItemKind, other_kind: ItemKind, k: int) -> list[Match]:
-    """The items of `other_kind` whose codes point most nearly the same way (cosine)."""
-    row = position(fitted.network, item, kind)
-    here = item_codes(fitted, kind, np.array([row]))
-    without = np.array([row]) if kind == other_kind else _NOTHING
-    return pointing_alike(fitted, here, other_kind, k, without, _held(fitted, kind, other_kind, row))
+def cell_matches(
+    fitted: Fitted, relation: Relation, here: Gaussians, k: int, known: np.ndarray
+) -> list[Match]:
+    """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
+    fit, column, span = fitted.relations[relation.name], relation.column, fitted.span(relation)
+    assert column is not None
+    moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
+    expected = fit.kind.expected(moments.mean, moments.variance)[0]
+    scale = -np.inf if fit.log_scale is None else fit.log_scale
+    spread = fit.kind.spread(moments.mean, moments.variance, scale)[0]
+    if column.numeric:
+        return matches(fitted, relation.target, span, *in_unit(column, expected, spread), known)
+    best = top(expected, k, _NOTHING)
+    return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
+
+
+def in_unit(column: Column, value: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A number and its spread in the unit of its column.
+
+    Examples
+    --------
+    >>> in_unit(Column("age", "number", center=40.0, scale=10.0), np.array([0.5]), np.array([0.2]))
+    (array([45.]), array([2.]))
+    """
+    return column.cell(value), (column.cell(value + spread) - column.cell(value - spread)) / 2
+
+
+def known_cell(relation: Relation, row: int) -> np.ndarray:
+    """The attributes that the known cell of an item stands for; none if it is unknown."""
+    return relation.values.indices[relation.values.indptr[row] : relation.values.indptr[row + 1]]
+
+
+def nearest(
+    fitted: Fitted, item: Item, to: str | None, k: int, type: str | None, positions: bool
+) -> list[Match]:
+    """The items of type `to` whose codes point most nearly the same way (cosine)."""
+    type = type_of(fitted.network, item, type, positions)
+    to = type if to is None else fitted.network.items(to).name
+    row = position(fitted.network, item, type, positions)
+    here = fitted.codes_at(type, np.array([row]))
+    without = np.array([row]) if type == to else _NOTHING
+    return pointing_alike(fitted, here, to, k, without, joined_to(fitted, type, to, row))
 
 
 def pointing_alike(
-    fitted: Fitted, here: Codes, kind: ItemKind, k: int, without: np.ndarray, held: np.ndarray
+    fitted: Fitted, here: Gaussians, type: str, k: int, without: np.ndarray, held: np.ndarray
 ) -> list[Match]:
-    """The items of a kind that point as the one code `here`, but for `without`; `held` are known."""
-    if item_count(fitted, kind) > index.EXACT_ITEMS:
-        places = np.setdiff1d(shortlist(fitted, kind, unit_rows(here.mean)[0], k + 1), without)
-        scores = cosines(here, item_codes(fitted, kind, places))[0]
+    """The items of a type that point as the one code `here`, but for `without`; `held` are known."""
+    if len(fitted.network.items(type)) > nearest_index.EXACT_ITEMS:
+        places = np.setdiff1d(shortlist(fitted, type, unit_length(here.mean)[0], k + 1), without)
+        scores = cosines(here, fitted.codes_at(type, places))[0]
         chosen = top(scores, k, _NOTHING)
         best, scores = places[chosen], scores[chosen]
     else:
-        lengths = fitted.node_lengths if kind == "node" else fitted.attribute_lengths
-        scores = (unit_rows(here.mean) @ _codes(fitted, kind).mean.T)[0] / lengths
+        scores = (unit_length(here.mean) @ fitted.codes(type).mean.T)[0] / fitted.lengths(type)
         best = top(scores, k, without)
         scores = scores[best]
-    std = cosine_std(_repeated(here, len(best)), item_codes(fitted, kind, best))
-    return _matches(fitted, kind, best, scores, std, held)
-
-
-def same_kind(fitted: Fitted, item: Item, kind: ItemKind | None, k: int) -> list[Match]:
-    """The items most like this one, among those of its kind."""
-    kind = kind_of(fitted.network, item, kind)
-    return nearest(fitted, item, kind, kind, k)
+    std = cosine_std(_repeated(here, len(best)), fitted.codes_at(type, best))
+    return matches(fitted, type, best, scores, std, held)
 
 
 def top(scores: np.ndarray, k: int, without: np.ndarray) -> np.ndarray:
@@ -105,41 +179,55 @@ def top(scores: np.ndarray, k: int, without: np.ndarray) -> np.ndarray:
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
 
 
-def _repeated(here: Codes, count: int) -> Codes:
-    return here.take(np.zeros(count, dtype=np.int64))
+def joined_to(fitted: Fitted, type: str, to: str, row: int) -> np.ndarray:
+    """The items of type `to` that the network joins to this one, by whatever relation."""
+    found = [_NOTHING]
+    for relation in fitted.network.relations.values():
+        if relation.column is not None and relation.column.numeric:
+            continue
+        matrix = relation.values
+        if (relation.source, relation.target) == (type, to):
+            found.append(matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]])
+        if (relation.target, relation.source) == (type, to) and not relation.pairing.undirected:
+            found.append(
+                np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
+            )
+    return np.unique(np.concatenate(found))
 
 
-def _codes(fitted: Fitted, kind: ItemKind) -> Codes:
-    return fitted.nodes if kind == "node" else fitted.attributes
-
-
-def _row_of(fitted: Fitted, relation: Kind, row: int) -> np.ndarray:
-    matrix = fitted.network.links if relation == "links" else fitted.network.attributes
-    return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
-
-
-def _held(fitted: Fitted, kind: ItemKind, other_kind: ItemKind, row: int) -> np.ndarray:
-    """The items of `other_kind` that the network joins to this one."""
-    if kind == "node":
-        return _row_of(fitted, "links" if other_kind == "node" else "attributes", row)
-    if other_kind == "attribute":
-        return np.empty(0, dtype=np.int64)
-    matrix = fitted.network.attributes
-    return np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
-
-
-def _matches(
-    fitted: Fitted, kind: ItemKind, items: np.ndarray, scores: np.ndarray, std: np.ndarray, held: np.ndarray
+def matches(
+    fitted: Fitted, type: str, items: np.ndarray, scores: np.ndarray, std: np.ndarray, held: np.ndarray
 ) -> list[Match]:
-    network = fitted.network
-    names = network.node_names if kind == "node" else network.attribute_names
+    """Lines of an answer."""
+    listed = fitted.network.items(type)
     known = np.isin(items, held)
     labels: list[str | None] = [None] * len(items)
-    if kind == "node" and network.n_classes:
-        observed = network.labels[items]
-        classes = np.where(observed != UNKNOWN, observed, fitted.probabilities[items].argmax(axis=1))
-        labels = [str(name) for name in network.class_names[classes]]
+    probabilities = fitted.probabilities_of(type)
+    if listed.labels is not None and listed.n_classes and probabilities is not None:
+        observed = listed.labels.values[items]
+        classes = np.where(observed != UNKNOWN, observed, probabilities[items].argmax(axis=1))
+        labels = [str(name) for name in listed.labels.classes[classes]]
     return [
-        Match(str(names[i]), kind, float(score), float(spread), bool(was), label)
+        Match(str(listed.ids[i]), type, float(score), float(spread), bool(was), label, listed.title(i))
         for i, score, spread, was, label in zip(items, scores, std, known, labels, strict=True)
     ]
+
+
+def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool) -> list[Match]:
+    """The items of the near end that should be joined to one of the far end."""
+    count = relation.values.shape[0]
+    pairs = np.column_stack([np.arange(count), np.full(count, row)])
+    scores = fitted.score(relation.name, pairs)
+    held = joined_to(fitted, relation.target, relation.source, row)
+    best = top(scores, k, _NOTHING if known else held)
+    fit = fitted.relations[relation.name]
+    there = fitted.codes_at(relation.target, np.full(len(best), row))
+    moments = fit.aligned(fitted.codes_at(relation.source, best), there)
+    source, target = fitted.bias(relation.name)
+    moments = Moments(moments.mean + source[best] + target[row], moments.variance)
+    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
+    return matches(fitted, relation.source, best, scores[best], std, held)
+
+
+def _repeated(here: Gaussians, count: int) -> Gaussians:
+    return here.take(np.zeros(count, dtype=np.int64))

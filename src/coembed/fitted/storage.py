@@ -8,7 +8,6 @@ pickled.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import zlib
@@ -18,31 +17,58 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from coembed.errors import InputError
 from coembed.fitted.fitted import Fitted
+from coembed.fitted.format1 import fitted_of_format1
+from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
-from coembed.network.names import NameArray, Names
+from coembed.fitted.placing import Placing
+from coembed.fitted.score_blend import Blend
+from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
+from coembed.network.items import Items, Labels
+from coembed.network.names import Names
 from coembed.network.network import Network
+from coembed.network.relations import Column, Relation
+from coembed.records import pack, plain, unpack
 from coembed.tensor_files import open_file, save_file
+from coembed.views import Lens, Neighbours, Reading, TypeLens
+from coembed.views.basis import PositionBasis, WordBasis
+from coembed.views.cells import CellLayout
+from coembed.views.type_views import Step
 
-FORMAT, VERSION = "coembed model", 1
+FORMAT, VERSION = "coembed model", 2
 RECORD = "model.json"
 _ARRAYS_NAME = re.compile(r"arrays-[0-9a-f]{8}\.safetensors")
 _HALF_NAME = re.compile(r"\.(arrays|record)-[0-9]+\.tmp")
-_OWN = ("node_mean", "node_std", "probabilities", "label_shift", "attribute_mean", "attribute_std")
-_GROUPS = ("weights", "biases", "companions")
-_NAMES = ("node_names", "attribute_names", "class_names")
-_MATRICES = ("links", "attributes")
 _REMEDY = "save the model again, or train it anew"
 MAPPED_FROM = 1 << 28
 """Size in bytes from which arrays stay in their file: mapped, and not compared with their checksum."""
 LISTED_NAMES = 100_000
-"""Names of a kind up to which they are decoded at once; more are when looked at."""
+"""Names of a type up to which they are decoded at once; more are when looked at."""
+CLASSES = (
+    TypeSpace,
+    RelationFit,
+    Blend,
+    ItemVectors,
+    Placing,
+    Layer,
+    ViewsLayers,
+    RowLayers,
+    Lens,
+    TypeLens,
+    Step,
+    Reading,
+    Neighbours,
+    WordBasis,
+    PositionBasis,
+    CellLayout,
+    Column,
+    Relation,
+)
 
 
 def save(
@@ -69,7 +95,9 @@ def save(
     >>> import tempfile
     >>> two = Network.build([[0, 1], [1, 0]])
     >>> ones, none = np.ones((2, 1), dtype=np.float32), np.ones((0, 1), dtype=np.float32)
-    >>> fitted = Fitted(two, {}, {}, "paper", ones, ones, ones[:, :0], np.ones((0, 2)), none, none)
+    >>> types = {"node": TypeSpace(ones, ones), "attribute": TypeSpace(none, none)}
+    >>> relations = {"links": RelationFit(), "attributes": RelationFit()}
+    >>> fitted = Fitted(two, {}, {}, "paper", types, relations)
     >>> folder = save(fitted, tempfile.mkdtemp())
     >>> load(folder).score_links([[0, 1]], expected=False).round(2)
     array([0.73], dtype=float32)
@@ -80,8 +108,9 @@ def save(
         raise InputError(f"{place} is a file; give the name of a folder for the model")
     try:
         place.mkdir(parents=True, exist_ok=True)
-        name = _write_arrays(place, _to_arrays(fitted))
-        _write_record(place, _to_record(fitted, name))
+        record, arrays = _to_record(fitted)
+        name = _write_arrays(place, arrays)
+        _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
     except BaseException as error:
         if fresh and not (place / RECORD).exists():
             _remove_arrays(place, keep=None)
@@ -108,100 +137,98 @@ def load(folder: str | os.PathLike[str], *, check: bool | None = None) -> Fitted
     record = _read_record(place)
     arrays = _read_arrays(place, record, check)
     with _blaming(place):
-        fitted = _to_fitted(record, arrays)
+        fitted = fitted_of_format1(record, arrays) if record["version"] == 1 else _to_fitted(record, arrays)
     attach_index(fitted, place, record["arrays"])
     return fitted
 
 
-def _to_record(fitted: Fitted, arrays_name: str) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "arrays": arrays_name,
-        "network": {"name": fitted.network.name, "notices": list(fitted.network.notices)},
-        "preset": fitted.preset,
-        "settings": _plain(fitted.settings),
-        "units": _plain(fitted.units),
-        "history": _plain(fitted.history),
-    }
-
-
-def _to_arrays(fitted: Fitted) -> dict[str, np.ndarray]:
+def _to_record(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     network = fitted.network
-    arrays = {name: getattr(fitted, name) for name in _OWN}
-    for group in _GROUPS:
-        arrays |= {f"{group}.{name}": array for name, array in getattr(fitted, group).items()}
-    arrays["network.labels"] = network.labels
-    for name in _MATRICES:
-        matrix = getattr(network, name)
-        for piece in ("data", "indices", "indptr"):
-            arrays[f"network.{name}.{piece}"] = getattr(matrix, piece)
-    for name in _NAMES:
-        arrays[f"network.{name}.bytes"], arrays[f"network.{name}.offsets"] = pack_texts(
-            getattr(network, name)
-        )
-    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    texts: dict[str, np.ndarray] = {}
+
+    def keep(names: Any) -> str | None:
+        if names is None:
+            return None
+        key = f"n{len(texts) // 2}"
+        texts[f"{key}.bytes"], texts[f"{key}.offsets"] = pack_texts(names)
+        return key
+
+    types = [
+        {
+            "name": name,
+            "ids": keep(items.ids),
+            "titles": keep(items.titles),
+            "classes": None if items.labels is None else keep(items.labels.classes),
+            "column": None if items.labels is None else items.labels.column,
+        }
+        for name, items in network.types.items()
+    ]
+    labels = {name: items.labels.values for name, items in network.types.items() if items.labels is not None}
+    tree, arrays = pack(
+        {
+            "labels": labels,
+            "network": list(network.relations.values()),
+            "types": fitted.types,
+            "relations": fitted.relations,
+            "placing": fitted.placing,
+        }
+    )
+    record = {
+        "name": network.name,
+        "notices": list(network.notices),
+        "preset": fitted.preset,
+        "origin": fitted.origin,
+        "settings": plain(fitted.settings),
+        "types": types,
+        "history": plain(fitted.history),
+        "rest": tree,
+    }
+    return record, arrays | {name: np.ascontiguousarray(array) for name, array in texts.items()}
 
 
 def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
-    names = {name: _texts(arrays, name) for name in _NAMES}
-    nodes, attributes, classes = (len(names[name]) for name in _NAMES)
-    labels = arrays["network.labels"]
-    if (
-        labels.shape != (nodes,)
-        or labels.dtype != np.int64
-        or (len(labels) and not labels.min() >= -1)
-        or (len(labels) and labels.max() >= classes)
-    ):
-        raise InputError("its labels do not fit its nodes and classes")
-    network = Network.plain(
-        links=_matrix(arrays, "links", (nodes, nodes)),
-        attributes=_matrix(arrays, "attributes", (nodes, attributes)),
-        labels=labels,
-        name=str(record["network"]["name"]),
-        notices=tuple(str(notice) for notice in record["network"].get("notices", [])),
-        **names,
-    )
+    rest = unpack(record["rest"], arrays, CLASSES)
+    types = []
+    for said in record["types"]:
+        name = str(said["name"])
+        labels = None
+        if said["classes"] is not None:
+            values, classes = rest["labels"][name], _texts(arrays, said["classes"], listed=True)
+            _check_labels(values, len(classes))
+            labels = Labels(classes, values, str(said["column"]))
+        titles = None if said["titles"] is None else _texts(arrays, said["titles"])
+        types.append(Items(name, _texts(arrays, said["ids"]), titles, labels))
+    for relation in rest["network"]:
+        if relation.values.dtype != np.float32:
+            raise InputError(f"its {relation.name} are not float32")
+    network = Network.of(types, rest["network"], str(record["name"]), [str(n) for n in record["notices"]])
+    for name, items in network.types.items():
+        if items.labels is not None and len(items.labels.values) != len(items):
+            raise InputError(f"its labels do not fit its items of type {name}")
     return Fitted(
         network=network,
         settings=dict(record["settings"]),
         history=dict(record["history"]),
         preset=str(record["preset"]),
-        units={key: float(value) for key, value in record["units"].items()},
-        weights=_group(arrays, "weights"),
-        biases=_group(arrays, "biases"),
-        companions=_group(arrays, "companions"),
-        **{name: _numbers(arrays, name) for name in _OWN},
+        types=rest["types"],
+        relations=rest["relations"],
+        placing=rest["placing"],
+        origin=dict(record["origin"]),
     )
 
 
-def _texts(arrays: dict[str, np.ndarray], name: str) -> NameArray:
-    octets, offsets = arrays[f"network.{name}.bytes"], arrays[f"network.{name}.offsets"]
-    if name == "class_names" or len(offsets) <= LISTED_NAMES:
+def _check_labels(values: np.ndarray, n_classes: int) -> None:
+    if values.dtype != np.int64 or values.ndim != 1:
+        raise InputError("its labels are not whole numbers")
+    if len(values) and not (values.min() >= -1 and values.max() < n_classes):
+        raise InputError("its labels do not fit its classes")
+
+
+def _texts(arrays: dict[str, np.ndarray], key: str, listed: bool = False) -> Any:
+    octets, offsets = arrays[f"{key}.bytes"], arrays[f"{key}.offsets"]
+    if listed or len(offsets) <= LISTED_NAMES:
         return unpack_texts(octets, offsets)
     return Names(octets, offsets)
-
-
-def _group(arrays: dict[str, np.ndarray], group: str) -> dict[str, np.ndarray]:
-    start = f"{group}."
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-
-
-def _matrix(arrays: dict[str, np.ndarray], name: str, shape: tuple[int, int]) -> sp.csr_array:
-    data, indices, indptr = (arrays[f"network.{name}.{piece}"] for piece in ("data", "indices", "indptr"))
-    matrix = sp.csr_array((data, indices, indptr), shape=shape)
-    # scipy's products trust the indices: unchecked ones would read outside the arrays
-    matrix.check_format(full_check=True)
-    if data.dtype != np.float32:
-        raise InputError(f"its {name} are not float32")
-    return matrix
-
-
-def _numbers(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
-    array = arrays[name]
-    if array.dtype.kind != "f" or array.ndim != 2:
-        raise InputError(f"{name} is not a matrix of floats")
-    return array
 
 
 def _read_record(place: Path) -> dict[str, Any]:
@@ -318,14 +345,3 @@ def _checksum(path: Path) -> str:
         while chunk := stream.read(1 << 22):
             total = zlib.crc32(chunk, total)
     return f"{total:08x}"
-
-
-def _plain(value: Any) -> Any:
-    """Plain JSON: numpy numbers as numbers, what is not finite as null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

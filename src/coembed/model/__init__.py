@@ -3,9 +3,9 @@
 Knows nothing of files and epochs.
 """
 
-from coembed.model.gaussian import Gaussian
 from coembed.model.inference import DenseInference, Evidence, GraphInference, Inputs
 from coembed.model.labels import LabelVariable
+from coembed.model.latent import Gaussian
 from coembed.model.relation_term import Cells, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.scan import scan
 from coembed.model.svae import SVAE, EntityType, Features, Loss, Objective

@@ -58,7 +58,7 @@ class Inputs(nn.Module):
 class DenseInference(nn.Module):
     """Two dense layers with tanh; a second pair of layers for the label, if there is one.
 
-    Only with noise, in training, are hidden units left out.
+    Only with noise, in training, are hidden units left out. `names` tell the inputs apart.
     """
 
     def __init__(
@@ -71,9 +71,11 @@ class DenseInference(nn.Module):
         row_scale: Tensor | None = None,
         encoder_dropout: float = 0.0,
         rows: Partition | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.rows = rows
+        self.names = tuple(names)
         self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.bias = nn.Parameter(torch.zeros(hidden))
@@ -101,9 +103,11 @@ class GraphInference(nn.Module):
         row_scale: Tensor | None = None,
         encoder_dropout: float = 0.0,
         rows: Partition | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.rows = rows
+        self.names = tuple(names)
         self.encoder_dropout = encoder_dropout
         self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
         self.graph = graph

@@ -51,20 +51,16 @@ class Cells:
 
     Attributes
     ----------
-    targets
-        Which items of the target's type the columns of the matrix are; those of one table column lie
-        side by side.
     table
         Which table it is; steps hide some of the columns of a table from all inputs.
     n_columns
         Columns of that table.
     place
-        For each target, the number of its column in the table.
+        For each target, the number of its column in the table; those of one column lie side by side.
     weight
         For each target, what a known cell of its column weighs.
     """
 
-    targets: np.ndarray
     table: str
     n_columns: int
     place: np.ndarray
@@ -89,6 +85,8 @@ class ModelledRelation:
     ----------
     name
         A key that is safe for parameters and noise; `title` is what people call it.
+    targets
+        Which items of the target's type the columns of the matrix are; None: all.
     pays
         Whether the posteriors of its two ends are paid for here.
     gained, directed
@@ -104,6 +102,7 @@ class ModelledRelation:
     source_evidence: np.ndarray | None = None
     target_evidence: np.ndarray | None = None
     cells: Cells | None = None
+    targets: np.ndarray | None = None
     pays: bool = True
     gained: bool = False
     directed: bool = False
@@ -204,6 +203,9 @@ class RelationTerm(nn.Module):
         matrix = relation.matrix
         self.source = source or Partition.whole(matrix.shape[0])
         self.target = target or Partition.whole(matrix.shape[1])
+        self.every_target, self.targets = self.target, relation.targets
+        if relation.targets is not None:
+            self.target = self.target.restricted(relation.targets)
         self.same = relation.same
         self.undirected = self.same and not relation.directed
         if self.undirected:
@@ -231,21 +233,19 @@ class RelationTerm(nn.Module):
             self.source_bias = Bias(relation.source_evidence, self.source, device, dtype)
         if relation.target_evidence is not None:
             shared = self.undirected and self.source_bias is not None
-            self.target_bias = (
-                self.source_bias if shared else Bias(relation.target_evidence, self.target, device, dtype)
-            )
+            theirs = relation.target_evidence
+            if relation.targets is not None:
+                theirs = theirs[self.every_target.mine(torch.as_tensor(relation.targets)).numpy()]
+            self.target_bias = self.source_bias if shared else Bias(theirs, self.target, device, dtype)
         self.log_gain: nn.Parameter | None = None
         self.log_scale: nn.Parameter | None = None
         self.cell_bias: nn.Parameter | None = None
         if relation.cells is not None:
-            cells = relation.cells
-            targets, place, weight = (
-                torch.as_tensor(array, device=device) for array in (cells.targets, cells.place, cells.weight)
-            )
-            self.cell_targets, self.cell_place, self.cell_weight = targets, place, weight.to(dtype)
-            self.cell_bias = nn.Parameter(torch.zeros(len(targets)))
+            self.cell_place = torch.as_tensor(relation.cells.place, device=device)
+            self.cell_weight = torch.as_tensor(relation.cells.weight, device=device, dtype=dtype)
+            self.cell_bias = nn.Parameter(torch.zeros(columns))
             if self.kind.scaled:
-                self.log_scale = nn.Parameter(torch.zeros(len(targets)))
+                self.log_scale = nn.Parameter(torch.zeros(columns))
         elif self.kind.scaled:
             squares = (matrix.data.astype(np.float64) ** 2).sum()
             self.squares = float(sum_of_all(squares, self.source)) * self.times
@@ -258,6 +258,9 @@ class RelationTerm(nn.Module):
             return left.values.sum() * 0
         if self.relation.cells is not None:
             return self._cells(left, right, self.relation.cells, noise)
+        if self.targets is not None:
+            own = torch.as_tensor(self.targets, device=right.values.device)
+            right = right.of(self.every_target.mine(own))
         left, right = self._ends(left, right)
         if self.log_gain is not None:
             return self._gaussian(left, right, self.log_gain.exp())
@@ -298,7 +301,9 @@ class RelationTerm(nn.Module):
         # what is hidden from all inputs in this step is told, not copied: that alone counts
         hidden = hidden_columns(noise, cells.table, cells.n_columns).to(self.cell_place.device)
         weight = self.cell_weight * hidden[self.cell_place] / HIDDEN_SHARE
-        there = right.chosen(self.cell_targets, self.target)
+        assert self.targets is not None
+        wanted = torch.as_tensor(self.targets, device=right.values.device)
+        there = right.chosen(wanted, self.every_target)
         assert there.weights is None
         assert self.cell_bias is not None
         there = there.with_more(self.cell_bias)

@@ -1,10 +1,13 @@
-"""SCAN: nodes with labels, attributes without; links between nodes, and who has which attribute."""
+"""SCAN of any network: types of items, some with labels; relations between them, and their columns.
+
+The instance of the paper is a network of nodes with labels and attributes without, of links between nodes
+and of who has which attribute. Links, attributes or labels may be missing: what is left is still a model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,89 +15,30 @@ import torch
 from torch import nn
 
 from coembed.distributed.exchange import sum_of_all
-from coembed.distributed.partition import Partition
 from coembed.distributed.shares import Share
 from coembed.kernels import SparseMatrix
-from coembed.model.inference import DenseInference, GraphInference, Propagation
-from coembed.model.relation_term import ModelledRelation
+from coembed.model.inference import DenseInference, GraphInference, Matrix, Propagation
+from coembed.model.schema import Keys, alone, modelled_relations
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
-from coembed.network.matrices import column_squares, root_mean_square, unit_rows
-from coembed.settings import Likelihood, Settings
-from coembed.views import (
-    AttributeViews,
-    Basis,
-    NodeViews,
-    attribute_views,
-    find_basis,
-    training_views,
-)
-
-NODE, ATTRIBUTE = "node", "attribute"
-LINKS, ATTRIBUTES = "links", "attributes"
-LONG_TO_LOOK_AT = 65_536
-"""Nodes from which on making the views is worth a word on how far it is."""
+from coembed.network.matrices import column_squares
+from coembed.settings import Settings
+from coembed.views import Reading, Seen, TypeViews, look, readings
+from coembed.views.cells import CellLayout
 
 Builder = Callable[[int, int], nn.Module]
 
 
-def likelihood_of(matrix: sp.csr_array, likelihood: Likelihood) -> Literal["bernoulli", "gaussian"]:
-    """What `auto` stands for: values are explained where presence says little, or where some are negative.
-
-    Examples
-    --------
-    >>> likelihood_of(sp.csr_array(np.eye(3)), "auto"), likelihood_of(sp.csr_array(-np.eye(3)), "auto")
-    ('bernoulli', 'gaussian')
-    """
-    if likelihood != "auto":
-        return likelihood
-    if not matrix.nnz:
-        return "bernoulli"
-    mostly_there = 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]
-    values_tell = matrix.data.min() < 0 or (mostly_there and np.ptp(matrix.data) > 0)
-    return "gaussian" if values_tell else "bernoulli"
+def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
+    """How the relations of a network are read under some settings; views read values, the paper presence."""
+    return readings(network, settings.links, settings.attributes, settings.encoder == "views")
 
 
-def as_modelled(
-    matrix: sp.csr_array, likelihood: Likelihood, rows: Partition | None = None
-) -> tuple[sp.csr_array, float]:
-    """The matrix that the model reads and explains, and the unit in which its values are measured.
-
-    Bernoulli: presence, as the paper takes it, counts and tf-idf included. Gaussian: the values, in units of
-    the root mean square of those stored, so that codes have the size of their prior. `rows` says how all rows
-    are dealt out, if these are one process's.
-    """
-    if likelihood_of(matrix, likelihood) == "bernoulli":
-        presence = sp.csr_array(
-            (np.ones_like(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape
-        )
-        return presence, 1.0
-    unit = root_mean_square(matrix)
-    if rows is not None:
-        squares, count = sum_of_all(np.array([unit**2 * matrix.nnz, matrix.nnz]), rows)
-        unit = float(np.sqrt(squares / count)) if count else 1.0
-    return sp.csr_array(
-        (matrix.data / np.float32(unit), matrix.indices, matrix.indptr), shape=matrix.shape
-    ), unit
-
-
-class Seen(NamedTuple):
-    """The views of a network's nodes and attributes, and the basis that they were made with."""
-
-    basis: Basis
-    nodes: NodeViews
-    attributes: AttributeViews
-
-
-def look(network: Network, settings: Settings, steps: Callable[[str], None] | None = None) -> Seen:
-    """The views of a training network; of a large one `steps` is told how far it is."""
-    links, _ = as_modelled(network.links, settings.links)
-    attributes, _ = as_modelled(network.attributes, settings.attributes)
-    tell = steps if steps is not None and network.n_nodes > LONG_TO_LOOK_AT else None
-    basis = find_basis(links, attributes, settings.rank, settings.seed, tell)
-    nodes = training_views(links, attributes, basis, settings.neighbours, steps=tell)
-    return Seen(basis, nodes, attribute_views(attributes.T.tocsr(), nodes))
+def look_at(network: Network, settings: Settings, steps: Callable[[str], None] | None = None) -> Seen:
+    """The views of a network under some settings."""
+    found = read_as(network, settings)
+    return look(network, found, settings.rank, settings.neighbours, settings.seed, steps)
 
 
 def scan(
@@ -102,149 +46,222 @@ def scan(
     settings: Settings,
     device: torch.device | str = "cpu",
     seen: Seen | None = None,
-    opinion: np.ndarray | None = None,
+    opinions: Mapping[str, np.ndarray] | None = None,
+    reading: Mapping[str, Reading] | None = None,
 ) -> SVAE:
-    """The SCAN of a network. Links, attributes or labels may be missing: what is left is still a model.
+    """The SCAN of a network.
 
-    `opinion` holds probabilities of classes to imitate where a label is unknown, as much as `jury` says.
-
-    Of a network that is dealt out to processes, each calls this with its share, and that of what is seen.
+    Parameters
+    ----------
+    seen
+        The views of all items, if the settings read views; made here if they are not given.
+    opinions
+        By type, probabilities of classes to imitate where a label is unknown, as much as `jury` says.
+    reading
+        How relations are read, if that is known already. Of a network that is dealt out to processes, each
+        calls this with its share, and all with the same views, opinions and readings.
     """
-    if settings.encoder == "views" and seen is None:
-        if isinstance(network, Share):
-            raise ValueError("a share of a network does not tell its views; give them")
-        seen = look(network, settings)
     share = network if isinstance(network, Share) else Share.of(network)
-    nodes, items = share.nodes, share.items
+    network = share.network
     dtype = getattr(torch, settings.precision)
-    links, _ = as_modelled(share.links, settings.links, nodes)
-    attributes, _ = as_modelled(share.attributes, settings.attributes, nodes)
-    if settings.encoder == "views" and seen is not None:
-        builders = _views_inference(seen, settings, device, dtype, nodes, items)
+    keys = Keys.of(network)
+    found = dict(reading) if reading is not None else read_as(network, settings)
+    if settings.encoder == "views":
+        seen = seen if seen is not None else look_at(network, settings)
+        builders = {
+            name: _views_inference(share, name, seen.types[name], settings, device, dtype)
+            for name in network.types
+        }
     else:
-        builders = _paper_inference(links, attributes, settings, device, dtype, nodes, items)
-    evidence: dict[str, np.ndarray | None] = {NODE: None, ATTRIBUTE: None}
-    if settings.biases:
-        owners = sum_of_all(np.bincount(attributes.indices, minlength=items.total), nodes)
-        evidence[NODE] = np.log1p(np.stack([np.diff(links.indptr), np.diff(attributes.indptr)], axis=1))
-        evidence[ATTRIBUTE] = np.log1p(owners)[items.own.start : items.own.stop, None]
-
-    n_links, n_entries = sum_of_all(np.array([links.nnz, attributes.nnz]), nodes)
+        builders = _paper_inference(share, found, settings, device, dtype)
     types = [
         EntityType(
-            NODE, nodes.total, builders[NODE], share.n_classes, share.labels, rows=nodes, opinion=opinion
+            keys.types[name],
+            len(items),
+            builders[name],
+            items.n_classes,
+            share.labels(name) if items.n_classes else None,
+            rows=share.partitions[name],
+            opinion=share.rows(name, (opinions or {}).get(name)),
+            alone=alone(network, name, settings),
         )
+        for name, items in network.types.items()
+        if len(items)
     ]
-    relations = []
-    if n_links or not n_entries:
-        relations.append(
-            ModelledRelation(
-                LINKS,
-                NODE,
-                NODE,
-                links,
-                likelihood_of(links, settings.links),
-                settings.beta,
-                evidence[NODE],
-                evidence[NODE],
-            )
-        )
-    if items.total:
-        types.append(EntityType(ATTRIBUTE, items.total, builders[ATTRIBUTE], rows=items))
-        if n_entries:
-            relations.append(
-                ModelledRelation(
-                    ATTRIBUTES,
-                    NODE,
-                    ATTRIBUTE,
-                    attributes,
-                    likelihood_of(attributes, settings.attributes),
-                    1 - settings.beta,
-                    evidence[NODE],
-                    evidence[ATTRIBUTE],
-                )
-            )
     goal = Objective(**{field.name: getattr(settings, field.name) for field in fields(Objective)})
-    return SVAE(types, relations, settings.dim, goal, device, dtype)
-
-
-def _paper_inference(
-    links: sp.csr_array,
-    attributes: sp.csr_array,
-    settings: Settings,
-    device: torch.device | str,
-    dtype: torch.dtype,
-    nodes: Partition,
-    items: Partition,
-) -> dict[str, Builder]:
-    """Propagation over the links for nodes, two dense layers for attributes."""
-    adjacency = SparseMatrix(links, symmetric=True, rows=nodes, columns=nodes, device=device, dtype=dtype)
-    has = SparseMatrix(attributes, rows=nodes, columns=items, device=device, dtype=dtype)
-    node_scale = unit_rows([links, attributes]) if settings.node_inputs == "unit" else None
-    attribute_scale = None
-    if settings.attribute_inputs == "unit":
-        squares = sum_of_all(column_squares(attributes), nodes)[items.own.start : items.own.stop]
-        attribute_scale = (1 / np.sqrt(np.maximum(squares, 1e-12))).astype(np.float32)
-    degrees = torch.as_tensor(abs(links).sum(axis=1), device=device, dtype=dtype)
-
-    def tensor(scale: np.ndarray | None) -> torch.Tensor | None:
-        return None if scale is None else torch.as_tensor(scale, device=device, dtype=dtype)
-
-    def node_inference(latent: int, n_classes: int) -> nn.Module:
-        return GraphInference(
-            [adjacency, has],
-            Propagation(adjacency, degrees),
-            settings.hidden,
-            latent,
-            n_classes,
-            dropout=settings.dropout,
-            row_scale=tensor(node_scale),
-            encoder_dropout=settings.encoder_dropout,
-            rows=nodes,
-        )
-
-    def attribute_inference(latent: int, n_classes: int) -> nn.Module:
-        return DenseInference(
-            [has.T],
-            settings.hidden,
-            latent,
-            n_classes,
-            row_scale=tensor(attribute_scale),
-            encoder_dropout=settings.encoder_dropout,
-            rows=items,
-        )
-
-    return {NODE: node_inference, ATTRIBUTE: attribute_inference}
+    return SVAE(types, modelled_relations(share, found, settings), settings.dim, goal, device, dtype)
 
 
 def _views_inference(
-    seen: Seen,
+    share: Share,
+    type: str,
+    views: TypeViews,
     settings: Settings,
     device: torch.device | str,
     dtype: torch.dtype,
-    nodes: Partition,
-    items: Partition,
-) -> dict[str, Builder]:
-    """A branch for every view, of nodes and of attributes."""
+) -> Builder:
+    """A branch for every view."""
+    own, rows = share.views(type, views), share.partitions[type]
+    return lambda latent, n_classes: ViewsInference(
+        own.all,
+        own.evidence,
+        settings.hidden,
+        latent,
+        n_classes,
+        dropout=settings.dropout,
+        encoder_dropout=settings.encoder_dropout,
+        input_dropout=settings.input_dropout,
+        device=device,
+        dtype=dtype,
+        rows=rows,
+        columns={name: share.partitions[other] for name, other in views.columns.items()},
+        by_columns=("owners",) if rows.processes > 1 else (),
+        table=type,
+        place=views.place,
+    )
 
-    def build(seen: NodeViews | AttributeViews, rows: Partition, columns: dict[str, Partition]) -> Builder:
-        return lambda latent, n_classes: ViewsInference(
-            seen.all,
-            seen.evidence,
-            settings.hidden,
-            latent,
-            n_classes,
-            dropout=settings.dropout,
-            encoder_dropout=settings.encoder_dropout,
-            input_dropout=settings.input_dropout,
-            device=device,
-            dtype=dtype,
-            rows=rows,
-            columns=columns,
-            by_columns=("owners",) if rows.processes > 1 else (),
+
+def _paper_inference(
+    share: Share,
+    readings: Mapping[str, Reading],
+    settings: Settings,
+    device: torch.device | str,
+    dtype: torch.dtype,
+) -> dict[str, Builder]:
+    """Propagation over the links within a type, two dense layers for a type without."""
+    network = share.network
+
+    def sparse(matrix: sp.csr_array, source: str, target: str, symmetric: bool = False) -> SparseMatrix:
+        rows, columns = share.partitions[source], share.partitions[target]
+        return SparseMatrix(
+            matrix, symmetric=symmetric, rows=rows, columns=columns, device=device, dtype=dtype
         )
 
-    return {
-        NODE: build(seen.nodes, nodes, {"words": items}),
-        ATTRIBUTE: build(seen.attributes, items, {"owners": nodes}),
-    }
+    inputs: dict[str, list[Matrix]] = {name: [] for name in network.types}
+    names: dict[str, list[str]] = {name: [] for name in network.types}
+    squares: dict[str, list[np.ndarray]] = {name: [] for name in network.types}
+    links: dict[str, tuple[SparseMatrix, np.ndarray]] = {}
+
+    def add(type: str, name: str, matrix: Matrix, squared: np.ndarray) -> None:
+        names[type].append(name)
+        inputs[type].append(matrix)
+        squares[type].append(squared)
+
+    def own_part(type: str, per_item: np.ndarray, added_by: str) -> np.ndarray:
+        own = share.partitions[type].own
+        return sum_of_all(per_item, share.partitions[added_by])[own.start : own.stop]
+
+    for name in network.types:
+        within = [each for each in network.entity_relations if each.source == each.target == name]
+        if within:
+            union = _union(share, [each.name for each in within], readings)
+            matrix = sparse(union, name, name, symmetric=True)
+            links[name] = matrix, np.asarray(abs(union).sum(axis=1))
+            add(name, "links", matrix, _row_squares(union))
+    for relation in network.entity_relations:
+        if relation.source != relation.target:
+            values = readings[relation.name].target(share.matrix(relation.name))
+            matrix = sparse(values, relation.source, relation.target)
+            add(relation.source, f"{relation.name}>", matrix, _row_squares(values))
+            there = own_part(relation.target, column_squares(values), relation.source)
+            add(relation.target, f"{relation.name}<", matrix.T, there)
+    for name in network.entity_types:
+        if not network.joining(name) and not network.columns(name):  # a type of nothing is still read
+            ones = torch.ones(share.partitions[name].own.size, 1, device=device, dtype=dtype)
+            add(name, "nothing", ones, np.ones(len(ones)))
+        _add_columns(share, name, readings, device, dtype, sparse, add, own_part)
+
+    def scale(type: str, kind: str) -> torch.Tensor | None:
+        if kind != "unit":
+            return None
+        lengths = 1 / np.sqrt(np.maximum(sum(squares[type]), 1e-12))
+        return torch.as_tensor(lengths.astype(np.float32), device=device, dtype=dtype)
+
+    def build(type: str) -> Builder:
+        of_attributes = network.owner_type(type) is not None
+        row_scale = scale(type, settings.attribute_inputs if of_attributes else settings.node_inputs)
+        rows = share.partitions[type]
+        dropouts = (0.0 if of_attributes else settings.dropout), settings.encoder_dropout
+
+        def inference(latent: int, n_classes: int) -> nn.Module:
+            if type in links:
+                matrix, sums = links[type]
+                degrees = torch.as_tensor(sums, device=device, dtype=dtype)
+                return GraphInference(
+                    inputs[type],
+                    Propagation(matrix, degrees),
+                    settings.hidden,
+                    latent,
+                    n_classes,
+                    dropout=dropouts[0],
+                    row_scale=row_scale,
+                    encoder_dropout=dropouts[1],
+                    rows=rows,
+                    names=names[type],
+                )
+            return DenseInference(
+                inputs[type],
+                settings.hidden,
+                latent,
+                n_classes,
+                dropout=dropouts[0],
+                row_scale=row_scale,
+                encoder_dropout=dropouts[1],
+                rows=rows,
+                names=names[type],
+            )
+
+        return inference
+
+    return {name: build(name) for name in network.types}
+
+
+def _add_columns(
+    share: Share,
+    type: str,
+    readings: Mapping[str, Reading],
+    device: torch.device | str,
+    dtype: torch.dtype,
+    sparse: Callable[..., SparseMatrix],
+    add: Callable[..., None],
+    own_part: Callable[..., np.ndarray],
+) -> None:
+    """The words of a type, to it and to its attributes; its cells."""
+    network = share.network
+    columns = network.columns(type)
+    if not columns:
+        return
+    attributes = columns[0].target
+    words = [each.name for each in columns if each.column is not None and not each.column.has_cells]
+    if words:
+        parts = [readings[name].target(share.matrix(name)) for name in words]
+        matrix = sp.csr_array(sum(parts[1:], parts[0]))
+        has = sparse(matrix, type, attributes)
+        add(type, "words", has, _row_squares(matrix))
+        add(attributes, "owners", has.T, own_part(attributes, column_squares(matrix), type))
+    layout = CellLayout.of(columns)
+    if layout is not None:
+        rows = {f"{name}>": share.matrix(name) for name in layout.relations}
+        features = layout.features(rows)
+        add(type, "cells", torch.as_tensor(features, device=device, dtype=dtype), (features**2).sum(axis=1))
+        values = sp.csr_array(sum(list(rows.values())[1:], next(iter(rows.values()))))
+        known = sparse(values, type, attributes)
+        add(attributes, "values", known.T, own_part(attributes, column_squares(values), type))
+
+
+def _union(share: Share, names: list[str], readings: Mapping[str, Reading]) -> sp.csr_array:
+    """All links within a type, both ways of each; own rows."""
+    if len(names) == 1 and share.network.relation(names[0]).pairing.undirected:
+        return readings[names[0]].target(share.matrix(names[0]))
+    # a directed relation is read from both ends, whoever has them
+    whole = [readings[name].target(share.network.relation(name).values) for name in names]
+    both = [
+        part if share.network.relation(n).pairing.undirected else part + part.T
+        for n, part in zip(names, whole, strict=True)
+    ]
+    own = share.partitions[share.network.relation(names[0]).source].own
+    return sp.csr_array(sum(both[1:], both[0]))[own.start : own.stop]
+
+
+def _row_squares(matrix: sp.csr_array) -> np.ndarray:
+    return np.asarray(matrix.power(2).sum(axis=1))

@@ -23,9 +23,9 @@ from coembed.distributed.partition import Partition
 from coembed.distributed.row_range import Rows
 from coembed.errors import InputError
 from coembed.kernels import Noise
-from coembed.model.gaussian import Gaussian
 from coembed.model.inference import Evidence, dense_layer, glorot
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
+from coembed.model.latent import Gaussian
 from coembed.model.relation_term import Bias, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.row_chunks import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
 from coembed.model.views_inference import ViewsInference
@@ -373,8 +373,8 @@ class SVAE(nn.Module):
                 raise InputError(f"relation {relation.name!r} names the unknown type {end!r}")
             size = relation.matrix.shape[place]
             expected = self.types[end].n_items if place else self.types[end].partition.own.size
-            if place and relation.cells is not None:
-                continue
+            if place and relation.targets is not None:
+                expected = len(relation.targets)
             if expected != size:
                 raise InputError(
                     f"relation {relation.name!r} has {size} items of type {end!r}, "

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from coembed.distributed.exchange import gathered, mean_of_all, sum_of_all, total
 from coembed.distributed.partition import Partition
-from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, kept_scale, tanh_
+from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, hidden_columns, kept_scale, tanh_
 from coembed.model.inference import Evidence, dense_layer, glorot, glorot_rows
 from coembed.model.row_chunks import row_parts
 
@@ -37,6 +37,9 @@ class View(nn.Module):
     In training a share of its *columns* is left out in every epoch, for all rows alike: it costs nothing,
     being a matter of the weights.
 
+    Where `place` says which column of a `table` each feature is of, the features of some columns are left out
+    as a whole in every epoch: those whose cells are to be told in it.
+
     Where the items are dealt out by `rows`, the features are one process's; a sparse view has a large table
     of weights, which is dealt out by `columns`. With `by_columns` the process has its columns of all rows.
     """
@@ -52,6 +55,8 @@ class View(nn.Module):
         rows: Partition | None = None,
         columns: Partition | None = None,
         by_columns: bool = False,
+        table: str = "",
+        place: np.ndarray | None = None,
     ) -> None:
         super().__init__()
         every = rows or Partition.whole(features.shape[0])
@@ -79,6 +84,8 @@ class View(nn.Module):
         self.label_weight = weight() if labelled else None
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.dropout = dropout
+        self.table = table
+        self.place = None if place is None else torch.as_tensor(place, device=device)
 
     def first_layer(self, noise: Noise | None = None, label_only: bool = False) -> tuple[Tensor, Tensor]:
         """Weights for the features as they are, without the columns that are left out this time; biases.
@@ -93,7 +100,10 @@ class View(nn.Module):
             both = torch.cat([weight, self.label_weight], dim=1), torch.cat([bias, self.label_bias])
             weight, bias = own if label_only else both
         weight = weight * self.scale
-        if noise is not None and self.dropout:
+        if noise is not None and self.place is not None:
+            hidden = hidden_columns(noise, self.table, int(self.place.max()) + 1)
+            weight = weight * ~hidden.to(weight.device)[self.place, None]
+        elif noise is not None and self.dropout:
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
         return gathered(weight, self.columns) if self.owned is None else self.owned @ weight, bias
 
@@ -128,6 +138,8 @@ class ViewsInference(nn.Module):
         rows: Partition | None = None,
         columns: Mapping[str, Partition] | None = None,
         by_columns: Collection[str] = (),
+        table: str = "",
+        place: np.ndarray | None = None,
     ) -> None:
         super().__init__()
         self.rows = rows or Partition.whole(len(evidence))
@@ -144,6 +156,8 @@ class ViewsInference(nn.Module):
                     rows,
                     own.get(name),
                     name in by_columns,
+                    table,
+                    place if name == "cells" else None,
                 )
                 for name, view in views.items()
             }

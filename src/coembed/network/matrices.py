@@ -41,3 +41,10 @@ def column_squares(matrix: sp.csr_array) -> np.ndarray:
     """
     squares = np.square(matrix.data, dtype=np.float64)
     return np.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1])
+
+
+def presence(matrix: sp.csr_array) -> sp.csr_array:
+    """One where something is stored."""
+    return sp.csr_array(
+        (np.ones(matrix.nnz, dtype=np.float32), matrix.indices, matrix.indptr), shape=matrix.shape
+    )

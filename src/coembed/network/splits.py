@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network.network import ATTRIBUTES, LINKS, UNKNOWN, Network
@@ -181,7 +182,7 @@ def split_pairs(
     """Hide pairs of a relation."""
     _fraction("validation", validation, 0.95)
     _fraction("test", test, 0.95 - validation)
-    joined = network.relation(relation)
+    joined, first = _own_columns(network.relation(relation))
     rng = _rng(
         seed, {LINKS: _LINKS, ATTRIBUTES: _ATTRIBUTES}.get(relation, _PAIRS), _place(network, relation)
     )
@@ -191,9 +192,10 @@ def split_pairs(
         raise InputError(
             f"{network.name} has {len(pairs)} {relation}, too few to hide some; give a larger network"
         )
-    return make_pair_split(
+    split = make_pair_split(
         network, joined, pairs[:n_validation], pairs[n_validation : n_validation + n_test], rng
     )
+    return _moved(split, first) if first else split
 
 
 def split_cells(network: Network, type: str | None = None, test: float = 0.10, seed: int = 0) -> CellSplit:
@@ -279,6 +281,21 @@ def _rng(seed: int, purpose: int, place: int = 0) -> np.random.Generator:
     if seed < 0:
         raise InputError(f"seed must be at least 0, got {seed}")
     return np.random.default_rng([purpose, seed, place] if place else [purpose, seed])
+
+
+def _own_columns(relation: Relation) -> tuple[Relation, int]:
+    """A column of a table without the attributes of others, and where its own begin."""
+    column = relation.column
+    if column is None or column.stop - column.start == relation.values.shape[1]:
+        return relation, 0
+    return relation.with_values(sp.csr_array(relation.values[:, column.start : column.stop])), column.start
+
+
+def _moved(split: PairSplit, first: int) -> PairSplit:
+    """A split of columns counted from the first of their own, counted from the first of all."""
+    arrays = {each.name: getattr(split, each.name) for each in fields(split)}
+    shift = np.array([0, first])
+    return replace(split, **{n: a + shift for n, a in arrays.items() if isinstance(a, np.ndarray)})
 
 
 def _place(network: Network, relation: str) -> int:

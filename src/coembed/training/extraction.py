@@ -1,22 +1,31 @@
-"""What is kept of a trained model: arrays by the names under which the result keeps them."""
+"""From a trained model to the fitted result: all that is asked later, as arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
+import scipy
 import torch
 from torch import Tensor
 
 from coembed.distributed.exchange import collected
 from coembed.distributed.partition import Partition, held_by
 from coembed.fitted import Fitted
+from coembed.fitted.layers import Layer, Layers, RowLayers, ViewsLayers
+from coembed.fitted.placing import Placing
+from coembed.fitted.space import RelationFit, TypeSpace
 from coembed.model import SVAE
-from coembed.model.gaussian import Gaussian
 from coembed.model.inference import DenseInference, GraphInference
-from coembed.model.scan import ATTRIBUTE, ATTRIBUTES, LINKS, NODE, Seen, as_modelled
+from coembed.model.relation_term import Bias, RelationTerm
+from coembed.model.schema import Keys
 from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network
 from coembed.settings import Settings
+from coembed.training.holdout import term_of
 from coembed.training.loop import History
+from coembed.version import __version__
+from coembed.views import Reading, Seen
 
 
 def fitted_result(
@@ -25,146 +34,176 @@ def fitted_result(
     settings: Settings,
     history: History,
     preset: str,
+    readings: Mapping[str, Reading],
     seen: Seen | None = None,
-    temperature: float = 1.0,
+    temperatures: Mapping[str, float] | None = None,
+    fingerprint: str = "",
 ) -> Fitted | None:
-    """All that is asked of a model later, as arrays; where it is dealt out, the first process gets them."""
-    rows = model.types[NODE].partition
-    items = model.types[ATTRIBUTE].partition if ATTRIBUTE in model.types else None
-    with torch.no_grad():
-        evidence = model.evidence(NODE)
-        logits = evidence.label_logits
-        probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
-        nodes = model.posterior(NODE, evidence, probabilities)
-        attributes = _attributes(model)
-    weights = {name: _array(weight) for name, weight in _weights(model, seen).items()}
-    for name in ("label.1", "label.bias.1"):
-        if name in weights:
-            weights[name] /= temperature
-    if seen is not None:
-        weights |= {f"alike.{name}": array for name, array in seen.nodes.alike._asdict().items()}
-    units = {
-        LINKS: as_modelled(network.links, settings.links)[1] * model.gain(LINKS),
-        ATTRIBUTES: as_modelled(network.attributes, settings.attributes)[1] * model.gain(ATTRIBUTES),
+    """All that is asked of a model later; where it is dealt out, the first process gets it."""
+    keys, heat = Keys.of(network), temperatures or {}
+    types = {name: _space(model, network, name, keys, heat.get(name, 1.0)) for name in network.types}
+    layers = {
+        name: _layers(model, keys.types[name], heat.get(name, 1.0))
+        for name in network.types
+        if keys.types[name] in model.types
     }
-    node_mean, node_std = _array(nodes.mean, rows), _array(nodes.log_std.exp(), rows)
-    attribute_mean = _array(attributes.mean, items)
-    attribute_std = _array(attributes.log_std.exp(), items)
-    told = np.zeros((rows.total, 0), np.float32) if probabilities is None else _array(probabilities, rows)
-    biases = {name: _array(bias) for name, bias in _biases(model).items()}
-    if rows.rank:
+    relations = {name: _relation(model, network, name, readings[name]) for name in network.relations}
+    if next(iter(model.types.values())).partition.rank:
         return None
+    placing = Placing(
+        dict(readings),
+        layers,
+        None if seen is None else seen.lens,
+        {} if seen is None else {name: seen.types[name].alike for name in seen.lens.types},
+    )
+    versions = {"coembed": __version__, "torch": torch.__version__, "numpy": np.__version__}
     return Fitted(
         network=network,
         settings=settings.as_dict(),
         history=history.as_dict(),
         preset=preset,
-        node_mean=node_mean,
-        node_std=node_std,
-        probabilities=told,
-        label_shift=(
-            _array(model.label_shift[NODE])
-            if network.n_classes
-            else np.zeros((0, 2 * settings.dim), dtype=np.float32)
-        ),
-        attribute_mean=attribute_mean,
-        attribute_std=attribute_std,
-        units=units,
-        biases=biases,
-        weights=weights,
+        types=types,
+        relations=relations,
+        placing=placing,
+        origin={**versions, "scipy": scipy.__version__, "data": fingerprint},
     )
 
 
-def _attributes(model: SVAE) -> Gaussian:
-    if ATTRIBUTE in model.types:
-        return model.posterior(ATTRIBUTE, model.evidence(ATTRIBUTE), None)
-    nothing = torch.zeros(0, model.code_size)
-    return Gaussian(nothing, nothing)
+def _space(model: SVAE, network: Network, name: str, keys: Keys, temperature: float) -> TypeSpace:
+    key = keys.types[name]
+    if key not in model.types:
+        nothing = np.zeros((0, model.code_size), np.float32)
+        return TypeSpace(nothing, nothing)
+    rows = model.types[key].partition
+    with torch.no_grad():
+        evidence = model.evidence(key)
+        logits = evidence.label_logits
+        probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
+        gaussian = model.posterior(key, evidence, probabilities)
+    return TypeSpace(
+        _array(gaussian.mean, rows),
+        _array(gaussian.log_std.exp(), rows),
+        None if probabilities is None else _array(probabilities, rows),
+        _array(model.label_shift[key]) if key in model.label_shift else None,
+        model.block_start[key],
+    )
 
 
-def _biases(model: SVAE) -> dict[str, Tensor]:
-    """Of both ends of every relation that has some."""
-    biases: dict[str, Tensor] = {}
-    for relation in (LINKS, ATTRIBUTES):
-        ends = NODE, NODE if relation == LINKS else ATTRIBUTE
-        for place, bias, kind in zip(("source", "target"), model.bias(relation) or (), ends, strict=False):
-            biases[f"{relation}.{place}"] = collected(bias(), model.types[kind].partition)
-    return biases
+def _relation(model: SVAE, network: Network, name: str, reading: Reading) -> RelationFit:
+    relation = network.relation(name)
+    term = term_of(model, network, relation)
+    if term is None:
+        return RelationFit(reading.likelihood, reading.unit)
+    turn = lean = None
+    if term.direction is not None:
+        turn = _array(term.direction.matrix)
+        lean = None if term.direction.lean is None else _array(term.direction.lean)
+    gain = 1.0 if term.log_gain is None else float(term.log_gain.detach().exp())
+    span = _span(term, relation.column)
+    target = _bias(term.target_bias, term.target) if term.cell_bias is None else _array(term.cell_bias)
+    return RelationFit(
+        reading.likelihood,
+        reading.unit * gain,
+        _bias(term.source_bias, term.source),
+        None if target is None else target[span],
+        _evidence(term.source_bias),
+        _evidence(term.target_bias),
+        turn,
+        lean,
+        None if term.log_scale is None else _array(term.log_scale)[span],
+    )
 
 
-def _weights(model: SVAE, seen: Seen | None) -> dict[str, Tensor]:
-    """The inference networks by the names under which the result keeps them."""
-    weights: dict[str, Tensor] = {}
-    for relation in (LINKS, ATTRIBUTES):
-        for end, bias in zip(("source", "target"), model.bias(relation) or (), strict=False):
-            # in place of the mean of the evidence, what it takes away
-            constant = bias.constant - (bias.weight * bias.evidence.new_tensor(bias.center)).sum()
-            weights[f"bias.{relation}.{end}"] = torch.cat([bias.weight, constant[None]])
-    node = model.inference[NODE]
-    if isinstance(node, ViewsInference) and seen is not None:
-        weights |= _branches(NODE, node)
-        weights |= {f"basis.{name}": torch.tensor(array) for name, array in seen.basis._asdict().items()}
-        if ATTRIBUTE in model.types:
-            attribute = model.inference[ATTRIBUTE]
-            assert isinstance(attribute, ViewsInference)
-            weights |= _branches(ATTRIBUTE, attribute)
-        return weights
-    return weights | _paper_weights(model)
+def _span(term: RelationTerm, column: object) -> slice:
+    """Where the attributes of one column are among all that a term explains."""
+    start, stop = getattr(column, "start", None), getattr(column, "stop", None)
+    if start is None or stop is None:
+        return slice(None)
+    if term.targets is not None:
+        start, stop = np.searchsorted(term.targets, start), np.searchsorted(term.targets, stop)
+    return slice(int(start), int(stop))
 
 
-def _branches(kind: str, inference: ViewsInference) -> dict[str, Tensor]:
-    weights = {
-        f"{kind}.1": inference.second.weight.t(),
-        f"{kind}.bias.1": inference.second.bias,
-        f"{kind}.evidence": inference.by_evidence,
-        f"{kind}.center": torch.as_tensor(inference.center),
-    }
+def _bias(bias: Bias | None, rows: Partition) -> np.ndarray | None:
+    return None if bias is None else _array(collected(bias().detach(), rows))
+
+
+def _evidence(bias: Bias | None) -> np.ndarray | None:
+    """Weights of the evidence, and a constant: in place of its mean, what it takes away."""
+    if bias is None:
+        return None
+    constant = bias.constant - (bias.weight * bias.evidence.new_tensor(bias.center)).sum()
+    return _array(torch.cat([bias.weight, constant[None]]))
+
+
+def _layers(model: SVAE, key: str, temperature: float) -> Layers:
+    inference = model.inference[key]
+    if isinstance(inference, ViewsInference):
+        return _views_layers(inference, temperature)
+    if isinstance(inference, GraphInference):
+        return _graph_layers(inference, temperature)
+    assert isinstance(inference, DenseInference)
+    return _dense_layers(inference, temperature)
+
+
+def _views_layers(inference: ViewsInference, temperature: float) -> ViewsLayers:
+    first, label_first = {}, {}
     for name, view in inference.views.items():
         assert isinstance(view, View)
         # of the views as they are, which the model reads scaled
-        weights[f"{kind}.{name}.0"] = _all_rows(view.weight) * view.scale
-        weights[f"{kind}.{name}.bias"] = view.bias
+        first[name] = Layer(_all_rows(view.weight) * np.float32(view.scale), _array(view.bias))
         if view.label_weight is not None and view.label_bias is not None:
-            weights[f"label.{name}.0"] = _all_rows(view.label_weight) * view.scale
-            weights[f"label.{name}.bias"] = view.label_bias
-    if inference.label is not None:
-        weights |= {"label.1": inference.label.weight.t(), "label.bias.1": inference.label.bias}
-    return weights
+            weight = _all_rows(view.label_weight) * np.float32(view.scale)
+            label_first[name] = Layer(weight, _array(view.label_bias))
+    return ViewsLayers(
+        first,
+        Layer(_array(inference.second.weight.t()), _array(inference.second.bias)),
+        _array(inference.by_evidence),
+        np.asarray(inference.center, dtype=np.float32),
+        label_first,
+        _head(inference.label, temperature),
+    )
 
 
-def _paper_weights(model: SVAE) -> dict[str, Tensor]:
-    node = model.inference[NODE]
-    assert isinstance(node, GraphInference)
-    hidden = node.second.shape[0]
-    links, attributes = (_all_rows(weight) for weight in node.inputs.weights)
-    weights = {
-        "node.links.0": links[:, :hidden],
-        "node.attributes.0": attributes[:, :hidden],
-        "node.1": node.second,
-    }
-    if node.label is not None:
-        weights |= {
-            "label.links.0": links[:, hidden:],
-            "label.attributes.0": attributes[:, hidden:],
-            "label.bias.0": node.label.bias,
-            "label.1": node.label.second.weight.t(),
-            "label.bias.1": node.label.second.bias,
-        }
-    if ATTRIBUTE in model.types:
-        attribute = model.inference[ATTRIBUTE]
-        assert isinstance(attribute, DenseInference)
-        weights |= {
-            "attribute.0": _all_rows(attribute.inputs.weights[0]),
-            "attribute.bias.0": attribute.bias,
-            "attribute.1": attribute.second.weight.t(),
-            "attribute.bias.1": attribute.second.bias,
-        }
-    return weights
+def _graph_layers(inference: GraphInference, temperature: float) -> RowLayers:
+    hidden = inference.second.shape[0]
+    every = dict(zip(inference.names, map(_all_rows, inference.inputs.weights), strict=True))
+    label = inference.label
+    return RowLayers(
+        {name: weight[:, :hidden] for name, weight in every.items()},
+        _array(inference.second),
+        label_first=None if label is None else {name: weight[:, hidden:] for name, weight in every.items()},
+        label_bias=None if label is None else _array(label.bias),
+        label=None if label is None else _head(label.second, temperature),
+    )
 
 
-def _all_rows(weight: Tensor) -> Tensor:
+def _dense_layers(inference: DenseInference, temperature: float) -> RowLayers:
+    hidden = len(inference.bias)
+    every = dict(zip(inference.names, map(_all_rows, inference.inputs.weights), strict=True))
+    label = inference.label
+    return RowLayers(
+        {name: weight[:, :hidden] for name, weight in every.items()},
+        _array(inference.second.weight.t()),
+        _array(inference.bias),
+        _array(inference.second.bias),
+        None if label is None else {name: weight[:, hidden:] for name, weight in every.items()},
+        None if label is None else _array(label.bias),
+        None if label is None else _head(label.second, temperature),
+    )
+
+
+def _head(layer: torch.nn.Linear | None, temperature: float) -> Layer | None:
+    if layer is None:
+        return None
+    return Layer(
+        _array(layer.weight.t()) / np.float32(temperature), _array(layer.bias) / np.float32(temperature)
+    )
+
+
+def _all_rows(weight: Tensor) -> np.ndarray:
     """A weight, all of it, in the first process, if it is dealt out."""
-    return collected(weight.detach(), held_by(weight))
+    return _array(collected(weight.detach(), held_by(weight)))
 
 
 def _array(tensor: Tensor, rows: Partition | None = None) -> np.ndarray:

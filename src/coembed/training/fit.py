@@ -12,51 +12,47 @@ import torch
 from coembed.distributed.exchange import chosen
 from coembed.distributed.job import Job
 from coembed.distributed.shares import Share
-from coembed.distributed.view_shares import dealt_out
 from coembed.errors import InputError
 from coembed.fitted import Fitted
 from coembed.model import SVAE
 from coembed.model.row_chunks import give_back, keep_freed
-from coembed.model.scan import (
-    NODE,
-    likelihood_of,
-    look,
-    scan,
-)
+from coembed.model.scan import look_at, read_as, scan
+from coembed.model.schema import Keys
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
-from coembed.settings import Settings
+from coembed.settings import Settings, preset_of
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
-from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
+from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import best_temperature, call_jury, labels_to_spare
 from coembed.training.loop import Progress, train
-from coembed.training.pair_score_weights import with_companions
+from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
-from coembed.views import GROUPS
 from coembed.views.decomposition import affordable_hidden, affordable_rank
 
 MOST_ASKED = 20_000
-"""Unlabelled nodes that are enough to tell how sure the model is."""
+"""Unlabelled items that are enough to tell how sure the model is."""
 
 
 def fit(
     network: Network,
     settings: Settings,
     *,
-    preset: str = "best",
+    preset: str | None = None,
     holdout: Holdout | None = None,
     progress: Progress | None = None,
     steps: Callable[[str], None] | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
-    """Fit SCAN to a network.
+    """Fit the model to a network of any types.
 
     Parameters
     ----------
+    preset
+        The name to be kept with the result; by default that of the preset whose settings these are.
     holdout
-        What chooses the epoch. Its pairs must already be absent from the network; the labels of its nodes are
+        What chooses the epoch. Its pairs must already be absent from the network; the labels of its items are
         hidden here. By default the shares `validation` and `validation_pairs` of the settings are kept aside.
     progress
         Called after every epoch with its number, the number of epochs, and the figures so far.
@@ -78,7 +74,7 @@ def fit(
     # what was prepared has no name here: when it is no longer needed it can go
     fitted = learn(
         prepare(network, settings, holdout, tell, checkpoints),
-        preset=preset,
+        preset=preset or preset_of(settings),
         progress=progress,
         tell=tell,
         checkpoints=checkpoints,
@@ -96,34 +92,42 @@ def prepare(
     checkpoints: Checkpoints | None = None,
 ) -> Prepared:
     """Settings without anything open, what may be seen, and how it looks."""
-    keep_freed(network.n_nodes)
+    largest = max(len(items) for items in network.types.values())
+    keep_freed(largest)
     choose_device(settings.device)  # one that is not there is better said before the work than after
-    settings = settings.change(
-        links=likelihood_of(network.links, settings.links),
-        attributes=likelihood_of(network.attributes, settings.attributes),
-    )
+    if network.is_plain:
+        found = read_as(network, settings)
+        settings = settings.change(links=found["links"].likelihood, attributes=found["attributes"].likelihood)
     by_views = settings.encoder == "views"
-    settings, notices = affordable(settings, network.n_nodes) if by_views else (settings, [])
-    identity = ""
+    settings, notices = affordable(settings, largest) if by_views else (settings, [])
+    identity = fingerprint(network)
     if checkpoints is not None:
-        identity = fingerprint(network)
         checkpoints.belong_to(identity, settings.as_dict())
         checkpoints.check()
     visible, held = (network, holdout) if holdout is not None else hold_out(network, settings)
-    visible = without_labels_of(visible, held.nodes)
+    visible = without_labels_of(visible, held.labels)
     seen = None
+    readings = read_as(visible, settings)
     if by_views:
-        tell("looking at attributes, links and nodes alike")
-        seen = look(visible, settings, tell)
-    prepared = Prepared(settings, visible, held, network.labels, seen, notices=notices, fingerprint=identity)
+        tell("looking at words, cells and relations of all items")
+        seen = look_at(visible, settings, tell)
+    labels = {name: items.labels.values for name, items in network.types.items() if items.labels is not None}
+    prepared = Prepared(
+        settings, visible, held, labels, readings, seen, notices=tuple(notices), fingerprint=identity
+    )
     if seen is None or not (settings.calibrate or settings.jury):
         return prepared
-    tell("asking a jury about the classes")
-    jury = call_jury(seen.nodes, visible.labels, visible.n_classes, settings)
-    if jury is not None:
-        return replace(prepared, opinion=jury.opinion, temperature=jury.temperature)
-    spared = labels_to_spare(visible.labels, settings.seed) if settings.calibrate else prepared.spared
-    return replace(prepared, spared=spared)
+    opinions, temperatures, spared = {}, {}, {}
+    for name in visible.labelled_types:
+        known = visible.items(name).labels
+        assert known is not None
+        tell("asking an ensemble about the classes" + ("" if visible.is_plain else f" of {name}"))
+        jury = call_jury(seen.types[name], known.values, known.n_classes, settings)
+        if jury is not None:
+            opinions[name], temperatures[name] = jury.opinion, jury.temperature
+        elif settings.calibrate:
+            spared[name] = labels_to_spare(known.values, settings.seed)
+    return replace(prepared, opinions=opinions, temperatures=temperatures, spared=spared)
 
 
 def learn(
@@ -138,21 +142,15 @@ def learn(
     """Train the model of what was prepared, by the processes of a job; the first gets the result."""
     job = job or Job()
     settings, visible, held, seen = prepared.settings, prepared.network, prepared.held, prepared.seen
-    keep_freed(visible.n_nodes)
+    keep_freed(max(len(items) for items in visible.types.values()))
     if checkpoints is not None:
         checkpoints.belong_to(prepared.fingerprint, settings.as_dict())
     learnt = without_labels_of(visible, prepared.spared)
     device = choose_device(settings.device)
     torch.manual_seed(settings.seed)
-    if job.processes == 1:
-        model = scan(learnt, settings, device, seen, prepared.opinion)
-    else:
-        share = Share.of(learnt, job.processes, job.rank)
-        own = None if seen is None else dealt_out(seen, share.nodes, share.items)
-        rows = slice(share.nodes.own.start, share.nodes.own.stop)
-        opinion = None if prepared.opinion is None else np.array(prepared.opinion[rows])
-        model = scan(share, settings, device, own, opinion)
-        del share, own
+    share = Share.of(learnt, job.processes, job.rank)
+    model = scan(share, settings, device, seen, prepared.opinions, prepared.readings)
+    del share
     history = train(
         model,
         epochs=settings.epochs,
@@ -161,84 +159,114 @@ def learn(
         weight_decay=settings.weight_decay,
         label_decay=settings.label_decay,
         seed=settings.seed,
-        validate=partial(validation_figures, model, held, prepared.labels) if held else None,
+        validate=partial(validation_figures, model, visible, held, prepared.labels) if held else None,
+        choose=chosen_by,
         patience=settings.patience,
         progress=progress,
         checkpoints=checkpoints,
         processes=job.processes,
     )
     history.notices[:0] = prepared.notices
-    if seen is not None and visible.n_classes and len(visible.labelled):
-        history.notices.append(_trust(model))
-    temperature = 1.0
+    if seen is not None:
+        history.notices += [_trust(model, prepared, name) for name in _with_known_labels(visible)]
+    temperatures = {}
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
-        temperature = _temperature(model, prepared)
-    fitted = fitted_result(model, visible, settings, history, preset, seen, temperature)
+        temperatures = {name: _temperature(model, prepared, name) for name in visible.labelled_types}
+    fitted = fitted_result(
+        model,
+        visible,
+        settings,
+        history,
+        preset,
+        prepared.readings,
+        seen,
+        temperatures,
+        prepared.fingerprint,
+    )
     if fitted is None:
         return None
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
     give_back()
     if settings.companions and settings.encoder == "views" and history.stopped != "interrupted":
-        tell("weighing the companions")
-        fitted = with_companions(fitted, held)
+        tell("weighing closed-form scores")
+        fitted = with_pair_scores(fitted, held)
     return fitted
 
 
 def knowing(fitted: Fitted, network: Network) -> Fitted:
-    """The result with all pairs of the network, those that were kept aside included."""
-    return replace(fitted, network=fitted.network.with_matrices(network.links, network.attributes))
+    """The result with all pairs and cells of the network, those that were kept aside included."""
+    values = {name: relation.values for name, relation in network.relations.items()}
+    return replace(fitted, network=fitted.network.with_values(values))
 
 
-def _temperature(model: SVAE, prepared: Prepared) -> float:
-    """By the labels of nodes that were spared; or to be as sure of the others as the jury is."""
-    asked, opinion = prepared.spared, prepared.opinion
-    labels, classes = prepared.network.labels, prepared.network.n_classes
+def _with_known_labels(network: Network) -> list[str]:
+    found = []
+    for name in network.labelled_types:
+        known = network.items(name).labels
+        if known is not None and len(known.known):
+            found.append(name)
+    return found
+
+
+def _temperature(model: SVAE, prepared: Prepared, type: str) -> float:
+    """By the labels of items that were spared; or to be as sure of the others as the ensemble is."""
+    asked, opinion = prepared.spared.get(type, np.empty(0, np.int64)), prepared.opinions.get(type)
+    known = prepared.network.items(type).labels
+    assert known is not None
     if len(asked):
-        wanted = np.eye(classes)[labels[asked]]
+        wanted = np.eye(known.n_classes)[known.values[asked]]
     elif opinion is not None and prepared.settings.jury:
-        asked = np.flatnonzero(labels < 0)[:MOST_ASKED]
+        asked = np.flatnonzero(known.values < 0)[:MOST_ASKED]
         wanted = opinion[asked]
     if not len(asked):
-        return prepared.temperature
+        return prepared.temperatures.get(type, 1.0)
+    key = Keys.of(prepared.network).types[type]
     with torch.no_grad():
-        logits = model.evidence(NODE).label_logits
+        logits = model.evidence(key).label_logits
     assert logits is not None
     rows = torch.as_tensor(np.array(asked), device=logits.device)
-    found = chosen(logits, rows, model.types[NODE].partition)
+    found = chosen(logits, rows, model.types[key].partition)
     return best_temperature(found.cpu(), torch.as_tensor(np.array(wanted)))
 
 
-def affordable(settings: Settings, n_nodes: int) -> tuple[Settings, list[str]]:
-    """The settings with a rank and hidden layers that very many nodes leave room for, and what to say of it.
+def affordable(settings: Settings, n_items: int) -> tuple[Settings, list[str]]:
+    """The settings with a rank and hidden layers that very many items leave room for, and what to say of it.
 
     Examples
     --------
     >>> settings, notices = affordable(Settings(rank=256, hidden=64), 1_000_000)
     >>> notices
-    ['1,000,000 nodes: rank 64 instead of 256, hidden 32 instead of 64, for memory and time']
+    ['1,000,000 items: rank 64 instead of 256, hidden 32 instead of 64, for memory and time']
     """
     fits = {
-        "rank": affordable_rank(settings.rank, n_nodes),
-        "hidden": affordable_hidden(settings.hidden, n_nodes),
+        "rank": affordable_rank(settings.rank, n_items),
+        "hidden": affordable_hidden(settings.hidden, n_items),
     }
     asked = settings.as_dict()
     less = [f"{name} {value} instead of {asked[name]}" for name, value in fits.items() if value < asked[name]]
-    notices = [f"{n_nodes:,} nodes: {', '.join(less)}, for memory and time"] if less else []
+    notices = [f"{n_items:,} items: {', '.join(less)}, for memory and time"] if less else []
     return settings.change(**fits), notices
 
 
-def _trust(model: SVAE) -> str:
+def _trust(model: SVAE, prepared: Prepared, type: str) -> str:
     """One line on what the classes were read from."""
-    node = model.inference[NODE]
-    assert isinstance(node, ViewsInference)
+    inference = model.inference[Keys.of(prepared.network).types[type]]
+    assert isinstance(inference, ViewsInference)
+    assert prepared.seen is not None
     with torch.no_grad():
-        shares = node.label_shares()
-    said = {group: sum(shares.get(view, 0.0) for view in views.split()) for group, views in GROUPS.items()}
+        shares = inference.label_shares()
+    about = {step.name: step.about for step in prepared.seen.lens.types[type].steps}
+    about |= {"words": "own attributes", "own": "own attributes", "cells": "own attributes"}
+    said: dict[str, float] = {}
+    for view, share in shares.items():
+        group = about.get(view, "links" if view.startswith("position") else "counts")
+        said[group] = said.get(group, 0.0) + share
     parts = [
         f"{100 * max(share, 0):.0f} % {group}" for group, share in sorted(said.items(), key=lambda s: -s[1])
     ]
-    return "classes follow " + ", ".join(parts)
+    of_type = "" if prepared.network.is_plain else f" of {type}"
+    return f"classes{of_type} follow " + ", ".join(parts[:6])
 
 
 def choose_device(name: str) -> torch.device:

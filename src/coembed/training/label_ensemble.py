@@ -23,7 +23,7 @@ from torch import Tensor
 from coembed.kernels import Noise
 from coembed.model.views_inference import View, ViewsInference
 from coembed.settings import Settings
-from coembed.views import NodeViews
+from coembed.views import TypeViews
 
 MEMBERS = 5
 FEWEST = 20
@@ -40,7 +40,7 @@ class Jury(NamedTuple):
     opinion: np.ndarray
 
 
-def call_jury(views: NodeViews, labels: np.ndarray, n_classes: int, settings: Settings) -> Jury | None:
+def call_jury(views: TypeViews, labels: np.ndarray, n_classes: int, settings: Settings) -> Jury | None:
     """The jury of the labelled nodes; none if they are too few, or so many that there is no need of one."""
     labelled = np.flatnonzero(labels >= 0)
     if not FEWEST <= len(labelled) < MANY or n_classes < 2:
@@ -102,7 +102,7 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
 
 
 def _discriminator(
-    views: NodeViews, rows: np.ndarray | None, n_classes: int, settings: Settings
+    views: TypeViews, rows: np.ndarray | None, n_classes: int, settings: Settings
 ) -> ViewsInference:
     """One that reads some of the nodes, or all."""
     dtype = getattr(torch, settings.precision)

@@ -73,6 +73,7 @@ def train(
     label_decay: float = 0.0,
     seed: int = 0,
     validate: Validate | None = None,
+    choose: Callable[[dict[str, float]], float] = lambda figures: sum(figures.values()),
     validate_every: int = 5,
     patience: int = 0,
     progress: Progress | None = None,
@@ -81,6 +82,7 @@ def train(
 ) -> History:
     """Minimise the model's loss and leave the model in its best (or, without validation, last) state.
 
+    `choose` makes one figure of those of the validation, the higher the better.
     With `checkpoints` all that is needed to go on is kept from time to time, and at the end.
     Where a model is dealt out to `processes`, all of them call this, and all get the same figures.
     """
@@ -97,10 +99,11 @@ def train(
             figures = {name: values[-1] for name, values in history.figures.items()}
             if validate is not None and (epoch % validate_every == 0 or epoch == epochs):
                 with torch.no_grad():
-                    run.latest = {f"validation {name}": value for name, value in validate().items()}
+                    found = validate()
+                run.latest = {f"validation {name}": value for name, value in found.items()}
                 history.add(run.latest)
                 history.validated_at.append(epoch)
-                keeper.consider(epoch, sum(run.latest.values()))
+                keeper.consider(epoch, choose(found))
             history.best_epoch = keeper.epoch if keeper.epoch else epoch
             if patience and keeper.epoch and epoch - keeper.epoch >= patience:
                 history.stopped = f"no better validation figure for {patience} epochs"

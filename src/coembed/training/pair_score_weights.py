@@ -1,4 +1,4 @@
-"""The companions of a fitted model: what they are computed from, and how much each is worth."""
+"""The closed-form scores of a fitted model: what they are computed from, and how much each is worth."""
 
 from __future__ import annotations
 
@@ -8,49 +8,57 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.fitted import Fitted
-from coembed.fitted.fitted import Kind
 from coembed.fitted.pair_scores import item_vectors
 from coembed.fitted.score_blend import weigh
-from coembed.network import Network
 from coembed.network.pairs import matched_negatives
+from coembed.network.relations import Relation
 from coembed.training.holdout import Holdout
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
 
 
-def with_companions(fitted: Fitted, holdout: Holdout) -> Fitted:
-    """The fitted result with companions, weighed on the pairs that were kept aside.
+def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
+    """The fitted result with closed-form scores, weighed on the pairs that were kept aside.
 
     Two weighings for each relation: `likely` against absent pairs of any kind, `lift` against absent pairs
-    of attributes (or nodes) as popular.
+    of items as popular.
     """
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
-    arrays: dict[str, np.ndarray] = {}
-    for name in ("links", "attributes"):
-        vectors = item_vectors(getattr(network, name), seed)
-        arrays |= {f"{name}.{part}": array for part, array in vectors.items()}
-    fitted = replace(fitted, companions=arrays)  # to which the weights are added below
-    relations: tuple[Kind, Kind] = ("links", "attributes")
-    for kind in relations:
-        pairs = getattr(holdout, kind)
-        if pairs is None or fitted.gaussian(kind):
+    fits = dict(fitted.relations)
+    for name, relation in network.relations.items():
+        if name in holdout.pairs and fits[name].likelihood != "gaussian":
+            fits[name] = replace(fits[name], vectors=item_vectors(_own(relation), seed))
+    fitted = replace(fitted, relations=fits)  # to which the weights are added below
+    for name, pairs in holdout.pairs.items():
+        if fits[name].vectors is None:
             continue
         present, absent = (part[:WEIGHED] for part in pairs)
-        features = fitted.pair_features(present, kind)
-        for name, others in (("likely", absent), ("lift", _matched(network, present, kind, seed))):
-            blend = weigh(features, fitted.pair_features(others, kind), seed)
+        features = fitted.pair_features(present, name)
+        blends = {}
+        for kind, others in (("likely", absent), ("lift", _matched(network.relation(name), present, seed))):
+            blend = weigh(features, fitted.pair_features(others, name), seed)
             if blend is not None:
-                arrays |= blend.as_arrays(f"{kind}.{name}")
-    # without any weights there is nothing to keep them for
-    return fitted if any(name.endswith(".mean") for name in arrays) else replace(fitted, companions={})
+                blends[kind] = blend
+        # without any weights there is nothing to keep them for
+        fits[name] = replace(fits[name], blends=blends) if blends else replace(fits[name], vectors=None)
+    return replace(fitted, relations=fits)
 
 
-def _matched(network: Network, present: np.ndarray, kind: Kind, seed: int) -> np.ndarray:
-    """Pairs that are neither in the network nor kept aside, of nodes and attributes as frequent as these."""
-    seen = network.links if kind == "links" else network.attributes
-    rows, columns = np.concatenate([present, present[:, ::-1]] if kind == "links" else [present]).T
+def _own(relation: Relation) -> sp.csr_array:
+    """The matrix of a relation; of a column without the attributes of others."""
+    column = relation.column
+    if column is None or column.stop - column.start == relation.values.shape[1]:
+        return relation.values
+    return sp.csr_array(relation.values[:, column.start : column.stop])
+
+
+def _matched(relation: Relation, present: np.ndarray, seed: int) -> np.ndarray:
+    """Pairs that are neither in the network nor kept aside, of items as frequent as these."""
+    seen, first = _own(relation), 0 if relation.column is None else relation.column.start
+    moved = present - np.array([0, first])
+    ends = np.concatenate([moved, moved[:, ::-1]]) if relation.pairing.undirected else moved
+    rows, columns = ends.T
     both = sp.csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=seen.shape) + seen
-    return matched_negatives(
-        sp.csr_array(both), network.relation(kind).pairing, present, np.random.default_rng(seed)
-    )[1]
+    found = matched_negatives(sp.csr_array(both), relation.pairing, moved, np.random.default_rng(seed))[1]
+    return found + np.array([0, first])

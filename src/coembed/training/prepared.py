@@ -7,22 +7,38 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from coembed.errors import InputError
-from coembed.model.scan import Seen
-from coembed.network import Network
+from coembed.network import Column, Network
 from coembed.network.readers.mapped import open_mapped, write_mapped
+from coembed.records import pack, unpack
 from coembed.settings import Settings
 from coembed.training.holdout import Holdout
-from coembed.views import AttributeViews, Basis, Neighbours, NodeViews
+from coembed.views import Lens, Neighbours, Reading, Seen, TypeLens, TypeViews
+from coembed.views.basis import PositionBasis, WordBasis
+from coembed.views.cells import CellLayout
+from coembed.views.type_views import Step
 
 RECORD = "prepared.json"
+CLASSES = (
+    Holdout,
+    Seen,
+    Lens,
+    TypeLens,
+    TypeViews,
+    Step,
+    Reading,
+    Neighbours,
+    WordBasis,
+    PositionBasis,
+    CellLayout,
+    Column,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,27 +48,30 @@ class Prepared:
     Attributes
     ----------
     network
-        What may be seen: without the pairs and the labels that are kept aside.
+        What may be seen: without the pairs, cells and labels that are kept aside.
     labels
-        All that are known, those of the nodes kept aside included.
+        By type, all that are known, those kept aside included.
     held
-        What is kept aside to choose the epoch and weigh companions by.
+        What is kept aside to choose the epoch and weigh scores by.
+    readings
+        How the values of each relation are read.
     spared
-        Nodes whose labels tell a temperature: known, but not learnt from.
-    opinion
-        What a jury thinks of all nodes, if there is one, and `temperature` what it made of its logits.
+        By type, items whose labels tell a temperature: known, but not learnt from.
+    opinions
+        By type, what the label ensemble thinks of all items, and `temperatures` what it made of its logits.
     """
 
     settings: Settings
     network: Network
     held: Holdout
-    labels: np.ndarray
+    labels: Mapping[str, np.ndarray]
+    readings: Mapping[str, Reading]
     seen: Seen | None = None
-    spared: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    notices: list[str] = field(default_factory=list)
+    spared: Mapping[str, np.ndarray] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
     fingerprint: str = ""
-    opinion: np.ndarray | None = None
-    temperature: float = 1.0
+    opinions: Mapping[str, np.ndarray] = field(default_factory=dict)
+    temperatures: Mapping[str, float] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
@@ -62,28 +81,30 @@ def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None)
     place = folder / "network" if source is None else source.absolute()
     if source is None:
         write_mapped(prepared.network, place)
-    arrays: dict[str, np.ndarray] = {"spared": prepared.spared, "labels": prepared.labels}
-    for name, held in asdict(prepared.held).items():
-        if held is not None:
-            pieces = held if isinstance(held, tuple) else (held,)
-            arrays |= {f"held.{name}.{number}": piece for number, piece in enumerate(pieces)}
-    if prepared.opinion is not None:
-        arrays["opinion"] = prepared.opinion
-    record: dict[str, Any] = {
-        "network": str(place),
-        "settings": prepared.settings.as_dict(),
-        "notices": prepared.notices,
-        "fingerprint": prepared.fingerprint,
-        "seen": prepared.seen is not None,
-        "temperature": prepared.temperature,
-    }
-    if prepared.seen is not None:
-        arrays |= _seen_arrays(prepared.seen)
+    rest = {name: getattr(prepared, name) for name in _OWN}
+    tree, arrays = pack(_by_item(rest))
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    # in their order, which is that of the branches of the encoder
-    record["arrays"] = list(arrays)
+    record = {
+        "network": str(place),
+        "settings": prepared.settings.as_dict(),
+        "arrays": list(arrays),
+        "rest": tree,
+    }
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+
+
+_OWN = (
+    "held",
+    "labels",
+    "readings",
+    "seen",
+    "spared",
+    "notices",
+    "fingerprint",
+    "opinions",
+    "temperatures",
+)
 
 
 def is_prepared(folder: Path) -> bool:
@@ -101,68 +122,32 @@ def open_prepared(folder: Path) -> Prepared:
             "all machines of a job must see the folder of the model under the same path"
         ) from None
     arrays = {name: _opened(folder / f"{name}.npy") for name in record["arrays"]}
-
-    def pieces(name: str) -> tuple[np.ndarray, ...]:
-        return tuple(arrays[key] for key in arrays if key.startswith(f"held.{name}."))
-
-    nodes, links, attributes = (pieces(name) for name in ("nodes", "links", "attributes"))
-    held = Holdout(nodes[0] if nodes else None, links or None, attributes or None)  # type: ignore[arg-type]
-    return Prepared(
-        Settings(**record["settings"]),
-        open_mapped(record["network"], check="sizes"),
-        held,
-        arrays["labels"],
-        _opened_seen(arrays) if record["seen"] else None,
-        arrays["spared"],
-        list(record["notices"]),
-        record["fingerprint"],
-        arrays.get("opinion"),
-        record["temperature"],
-    )
+    rest = _by_owner(unpack(record["rest"], arrays, CLASSES, check=False))
+    return Prepared(Settings(**record["settings"]), open_mapped(record["network"], check="sizes"), **rest)
 
 
-def _seen_arrays(seen: Seen) -> dict[str, np.ndarray]:
-    arrays = {f"basis.{name}": array for name, array in seen.basis._asdict().items()}
-    arrays |= {f"alike.{name}": array for name, array in seen.nodes.alike._asdict().items()}
-    for kind, views in (("node", seen.nodes), ("attribute", seen.attributes)):
-        arrays[f"{kind}.evidence"] = views.evidence
-        arrays |= {f"{kind}.dense.{name}": view for name, view in views.dense.items()}
-        for name, view in views.sparse.items():
-            # by nodes in both cases: of the owners of attributes a process reads its own nodes, too
-            by_node = view if kind == "node" else view.T.tocsr()
-            for piece in ("data", "indices", "indptr"):
-                arrays[f"{kind}.sparse.{name}.{piece}"] = getattr(by_node, piece)
-    return arrays
+def _by_item(rest: dict) -> dict:
+    """Owners of attributes by item: of them a process reads its own items, too."""
+    seen = rest["seen"]
+    if seen is None:
+        return rest
+    return rest | {"seen": replace(seen, types={name: _turned(views) for name, views in seen.types.items()})}
 
 
-def _opened_seen(arrays: dict[str, np.ndarray]) -> Seen:
-    def dense(kind: str) -> dict[str, np.ndarray]:
-        start = f"{kind}.dense."
-        return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+def _by_owner(rest: dict) -> dict:
+    seen = rest["seen"]
+    if seen is None:
+        return rest
+    # a transpose without a copy: columns are still read one owner at a time
+    types = {
+        name: replace(views, sparse={n: v.T if n == "owners" else v for n, v in views.sparse.items()})
+        for name, views in seen.types.items()
+    }
+    return rest | {"seen": replace(seen, types=types)}
 
-    def sparse(kind: str, shape: tuple[int, int]) -> dict[str, Any]:
-        build = sp.csr_array if kind == "node" else sp.csc_array
-        found = {}
-        for name in arrays:
-            if name.startswith(f"{kind}.sparse.") and name.endswith(".data"):
-                stem = name.removesuffix(".data")
-                pieces = (arrays[f"{stem}.{piece}"] for piece in ("data", "indices", "indptr"))
-                found[stem.removeprefix(f"{kind}.sparse.")] = build(tuple(pieces), shape=shape)
-        return found
 
-    n_nodes, n_attributes = (len(arrays[f"{kind}.evidence"]) for kind in ("node", "attribute"))
-    return Seen(
-        Basis(**{name: arrays[f"basis.{name}"] for name in Basis._fields}),
-        NodeViews(
-            sparse("node", (n_nodes, n_attributes)),
-            dense("node"),
-            arrays["node.evidence"],
-            Neighbours(arrays["alike.rows"], arrays["alike.cosines"]),
-        ),
-        AttributeViews(
-            sparse("attribute", (n_attributes, n_nodes)), dense("attribute"), arrays["attribute.evidence"]
-        ),
-    )
+def _turned(views: TypeViews) -> TypeViews:
+    return replace(views, sparse={n: v.T.tocsr() if n == "owners" else v for n, v in views.sparse.items()})
 
 
 def _opened(path: Path) -> np.ndarray:

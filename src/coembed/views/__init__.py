@@ -1,23 +1,42 @@
-"""Views of a node: fixed features made from its attributes, its links, and the nodes that are like it.
+"""Views of items: fixed features made from their words, cells and relations, and from the items like them.
 
-numpy and scipy only: what was learnt on these views must also read those of new nodes, without torch.
+numpy and scipy only: what was learnt on these views must also read those of new items, without torch.
 """
 
-from coembed.views.attribute_views import AttributeViews, attribute_views
-from coembed.views.basis import Basis, find_basis
 from coembed.views.nearest_neighbours import Neighbours, nearest_rows
-from coembed.views.node_views import GROUPS, VOTERS, NodeViews, new_views, training_views
+from coembed.views.reach import Reading, Touch, readings, touching
+from coembed.views.type_views import (
+    VOTERS,
+    Lens,
+    Seen,
+    TypeLens,
+    TypeViews,
+    attribute_views,
+    bare_lens,
+    find_lens,
+    look,
+    owners_of,
+    training_views,
+    views_of,
+)
 
 __all__ = [
-    "GROUPS",
     "VOTERS",
-    "AttributeViews",
-    "Basis",
+    "Lens",
     "Neighbours",
-    "NodeViews",
+    "Reading",
+    "Seen",
+    "Touch",
+    "TypeLens",
+    "TypeViews",
     "attribute_views",
-    "find_basis",
+    "bare_lens",
+    "find_lens",
+    "look",
     "nearest_rows",
-    "new_views",
+    "owners_of",
+    "readings",
+    "touching",
     "training_views",
+    "views_of",
 ]

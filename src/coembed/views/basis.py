@@ -1,8 +1,7 @@
-"""The coordinates in which attributes and links are read: a truncated singular value decomposition."""
+"""The coordinates in which words and relations are read: truncated singular value decompositions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,63 +9,78 @@ import scipy.sparse as sp
 
 from coembed.network.matrices import unit_rows
 from coembed.views.decomposition import leading_vectors
+from coembed.views.reach import Touch
 
 
-class Basis(NamedTuple):
-    """What turns a row of attributes or links into coordinates; all of it from the training network.
+class WordBasis(NamedTuple):
+    """What turns the words of an item (tags, counts) into coordinates; all of it from the training items.
 
     Attributes
     ----------
     rarity
         Weight of every attribute: the rarer, the more it says (inverse document frequency).
-    attributes
-        M x r: right singular vectors of the weighted rows of attributes.
-    links
-        N x r: those of the links, each divided by the roots of the degrees of both ends.
-    degrees
-        N: the degrees that `links` was made with.
+    vectors
+        M x r: right singular vectors of the weighted rows.
     """
 
     rarity: np.ndarray
-    attributes: np.ndarray
-    links: np.ndarray
-    degrees: np.ndarray
+    vectors: np.ndarray
 
-    def own(self, attributes: sp.csr_array) -> sp.csr_array:
-        """Rows of attributes, weighted by rarity, of length one."""
-        weighted = sp.csr_array(attributes * self.rarity)
+    def own(self, words: sp.csr_array) -> sp.csr_array:
+        """Rows of words, weighted by rarity, of length one."""
+        weighted = sp.csr_array(words * self.rarity)
         return scaled_rows(weighted, unit_rows([weighted]))
 
-    def position(self, links: sp.csr_array) -> sp.csr_array:
-        """Rows of links to the training nodes, divided by the roots of the degrees of both ends."""
-        degrees = np.asarray(abs(links).sum(axis=1))
-        return scaled_rows(sp.csr_array(links * inverse_root(self.degrees)), inverse_root(degrees))
+
+class PositionBasis(NamedTuple):
+    """What turns the entries of an item in a relation into coordinates.
+
+    Attributes
+    ----------
+    vectors
+        A row an item of the other end: right singular vectors of the matrix, each entry divided by the roots
+        of the degrees of both ends.
+    degrees
+        Those of the other end that it was made with.
+    """
+
+    vectors: np.ndarray
+    degrees: np.ndarray
+
+    def scaled(self, rows: sp.csr_array, degrees: np.ndarray) -> sp.csr_array:
+        """Rows of entries with known items, divided by the roots of the degrees of both ends."""
+        return scaled_rows(sp.csr_array(rows * inverse_root(self.degrees)), inverse_root(degrees))
+
+    def position(self, touch: Touch) -> np.ndarray:
+        """Coordinates of items by what they touch among the known; what is new has no place yet."""
+        rows = touch.known if touch.known is not None else touch.new
+        assert rows is not None
+        return self.scaled(rows, np.asarray(abs(rows).sum(axis=1))) @ self.vectors
 
 
-def find_basis(
-    links: sp.csr_array,
-    attributes: sp.csr_array,
-    rank: int,
-    seed: int = 0,
-    steps: Callable[[str], None] | None = None,
-) -> Basis:
-    """The basis of a training network; `steps` is told what is being done.
+def find_word_basis(words: sp.csr_array, rank: int, seed: int = 0, weighted: bool = True) -> WordBasis:
+    """The basis of training items; without weights if their values weigh rarity already (tf-idf).
 
     Examples
     --------
-    >>> links = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=np.float32))
-    >>> basis = find_basis(links, sp.csr_array(np.eye(3, 4, dtype=np.float32)), rank=2)
-    >>> basis.attributes.shape, basis.links.shape
-    ((4, 2), (3, 2))
+    >>> find_word_basis(sp.csr_array(np.eye(3, 4, dtype=np.float32)), rank=2).vectors.shape
+    (4, 2)
     """
-    owners = np.bincount(attributes.indices, minlength=attributes.shape[1])
-    degrees = np.asarray(abs(links).sum(axis=1)).astype(np.float32)
-    empty = Basis(rarity(owners, attributes.shape[0]), np.empty((0, 0)), np.empty((0, 0)), degrees)
-    tell = steps or (lambda step: None)
-    tell(f"{rank} directions of the attributes")
-    vectors = singular_vectors(empty.own(attributes), rank, seed)
-    tell(f"{rank} directions of the links")
-    return empty._replace(attributes=vectors, links=singular_vectors(empty.position(links), rank, seed))
+    owners = np.bincount(words.indices, minlength=words.shape[1])
+    weight = rarity(owners, words.shape[0]) if weighted else np.ones(words.shape[1], np.float32)
+    empty = WordBasis(weight, np.empty((0, 0)))
+    return empty._replace(vectors=singular_vectors(empty.own(words), rank, seed))
+
+
+def find_position_basis(matrix: sp.csr_array, rank: int, seed: int = 0) -> PositionBasis:
+    """The basis of a relation, from a row an item of the near end."""
+    near = np.asarray(abs(matrix).sum(axis=1)).astype(np.float32)
+    symmetric = matrix.shape[0] == matrix.shape[1]
+    far = np.asarray(abs(matrix).sum(axis=0)).astype(np.float32)
+    # of an undirected relation both are the same, up to the order in which they are added up
+    far = near if symmetric and np.allclose(near, far) else far
+    empty = PositionBasis(np.empty((0, 0)), far)
+    return empty._replace(vectors=singular_vectors(empty.scaled(matrix, near), rank, seed))
 
 
 def rarity(owners: np.ndarray, n_nodes: int) -> np.ndarray:

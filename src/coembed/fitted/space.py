@@ -1,0 +1,150 @@
+"""What a fit leaves of a type and of a relation: the space, and how a pair in it is scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.fitted.gaussians import Gaussians, with_labels
+from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
+from coembed.fitted.score_blend import Blend
+from coembed.likelihoods import LIKELIHOODS, Likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class TypeSpace:
+    """The items of one type as Gaussians.
+
+    Attributes
+    ----------
+    mean, std
+        z of every item, inferred with *predicted* label probabilities, so that labelled and unlabelled rows
+        have one distribution.
+    probabilities
+        q(y | F) of every item, if the type has classes.
+    label_shift
+        K x 2D: what label k adds to [mean | log std] of z.
+    block
+        Where the block of the type's label begins in a code of the common space.
+    """
+
+    mean: np.ndarray
+    std: np.ndarray
+    probabilities: np.ndarray | None = None
+    label_shift: np.ndarray | None = None
+    block: int = 0
+
+    def __post_init__(self) -> None:
+        count, dim = self.mean.shape
+        if self.std.shape != (count, dim):
+            raise InputError(f"the deviations have shape {self.std.shape}, the means {self.mean.shape}")
+        if self.probabilities is not None and self.label_shift is not None:
+            classes = self.probabilities.shape[1]
+            if self.probabilities.shape[0] != count or self.label_shift.shape != (classes, 2 * dim):
+                raise InputError("the label probabilities of the model do not fit its items")
+
+    @property
+    def size(self) -> int:
+        """Coordinates of a code."""
+        return self.mean.shape[1] + (0 if self.probabilities is None else self.probabilities.shape[1])
+
+    def codes(self, labels: np.ndarray, rows: np.ndarray | None = None) -> Gaussians:
+        """The codes of some items, or of all, with the observed label where there is one."""
+        z = Gaussians(self.mean, self.std)
+        z = z if rows is None else z.take(rows)
+        if self.probabilities is None or self.label_shift is None:
+            return z
+        probabilities = self.probabilities if rows is None else self.probabilities[rows]
+        labels = labels if rows is None else labels[rows]
+        return with_labels(z, probabilities, self.label_shift, labels, self.block)
+
+
+class ItemVectors(NamedTuple):
+    """Leading eigenvectors of the Gram matrix of a relation's columns, and the roots of their eigenvalues."""
+
+    vectors: np.ndarray
+    strength: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RelationFit:
+    """What was learnt of a relation beside the codes of its ends.
+
+    Attributes
+    ----------
+    unit
+        What a score of one is worth in a Gaussian relation.
+    source_bias, target_bias
+        What is added to the inner product for the items of either end; 0 where they are missing.
+    source_evidence, target_evidence
+        Weights (the last a constant) that give the bias of a new item from the logarithms of its counts.
+    turn, lean
+        Of one of several relations between the same types, or of a directed one: the score is
+        c_i' turn c_j + <lean, c_i> - <lean, c_j>.
+    log_scale
+        Of a column with cells: the logarithm of the error of each target's values.
+    blends
+        How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
+    vectors
+        What some of those scores are made of.
+    """
+
+    likelihood: str = "bernoulli"
+    unit: float = 1.0
+    source_bias: np.ndarray | None = None
+    target_bias: np.ndarray | None = None
+    source_evidence: np.ndarray | None = None
+    target_evidence: np.ndarray | None = None
+    turn: np.ndarray | None = None
+    lean: np.ndarray | None = None
+    log_scale: np.ndarray | None = None
+    blends: dict[str, Blend] = field(default_factory=dict)
+    vectors: ItemVectors | None = None
+
+    @property
+    def kind(self) -> Likelihood:
+        return LIKELIHOODS[self.likelihood]
+
+    def without_pair_scores(self) -> RelationFit:
+        return replace(self, blends={}, vectors=None)
+
+    def turned(self, source: Gaussians) -> Gaussians:
+        """The codes of source items, to be multiplied with those of targets as they are."""
+        if self.turn is None:
+            return source
+        return Gaussians(source.mean @ self.turn, np.sqrt(source.std**2 @ self.turn**2))
+
+    def aligned(self, source: Gaussians, target: Gaussians) -> Moments:
+        """Scores row by row, biases apart."""
+        moments = aligned_moments(self.turned(source), target)
+        if self.lean is None:
+            return moments
+        here, there = self._leaning(source), self._leaning(target)
+        return Moments(
+            moments.mean + here.mean - there.mean, moments.variance + here.variance + there.variance
+        )
+
+    def crossed(self, source: Gaussians, target: Gaussians) -> Moments:
+        """Scores of every row of `source` with every row of `target`, biases apart."""
+        moments = crossed_moments(self.turned(source), target)
+        if self.lean is None:
+            return moments
+        here, there = self._leaning(source), self._leaning(target)
+        return Moments(
+            moments.mean + here.mean[:, None] - there.mean,
+            moments.variance + here.variance[:, None] + there.variance,
+        )
+
+    def _leaning(self, codes: Gaussians) -> Moments:
+        assert self.lean is not None
+        return Moments(codes.mean @ self.lean, codes.std**2 @ self.lean**2)
+
+
+def bias_of_new(weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
+    """Biases of new items from how many entries they have in each relation."""
+    if weights is None:
+        return np.zeros(len(counts), dtype=np.float32)
+    return (np.log1p(counts) @ weights[:-1] + weights[-1]).astype(np.float32)

@@ -1,0 +1,164 @@
+"""What items touch: their rows in the relations and columns of their type.
+
+A relation can be walked from its source (``name>``) and from its target (``name<``); an undirected one is
+the same both ways. The items of a fit touch one another; items that are new to it touch known ones, whose
+views stay as they are, and one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.likelihoods import LIKELIHOODS
+from coembed.network.matrices import presence, root_mean_square
+from coembed.network.network import Network
+from coembed.network.relations import Relation
+
+
+class Touch(NamedTuple):
+    """Rows of some items of a type: their entries with known items, and with items as new as they are."""
+
+    known: sp.csr_array | None
+    new: sp.csr_array | None
+
+    def map(self, change: Callable[[sp.csr_array], sp.csr_array]) -> Touch:
+        return Touch(*(None if part is None else change(part) for part in self))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Entries of each row."""
+        return sum(np.diff(part.indptr) for part in self if part is not None)  # type: ignore[return-value]
+
+    @property
+    def sums(self) -> np.ndarray:
+        """Sum of the magnitudes of each row."""
+        return sum(np.asarray(abs(part).sum(axis=1)) for part in self if part is not None)  # type: ignore[return-value]
+
+    def times(self, known: np.ndarray | None, here: np.ndarray | None) -> np.ndarray:
+        """The rows times what stands at the other end."""
+        if self.known is None:
+            return self.new @ here
+        found = self.known @ known
+        return found if self.new is None or here is None else found + self.new @ here
+
+
+@dataclass(frozen=True)
+class Way:
+    """A relation as it is walked from one of its ends."""
+
+    relation: str
+    forwards: bool
+    other: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.relation}{'>' if self.forwards else '<'}"
+
+
+def ways_of(network: Network, type: str) -> list[Way]:
+    """All ways out of a type, but into its own columns."""
+    found = []
+    for relation in network.joining(type):
+        if relation.source == type:
+            found.append(Way(relation.name, True, relation.target))
+        if relation.target == type and not relation.pairing.undirected:
+            found.append(Way(relation.name, False, relation.source))
+    return found
+
+
+def touching(network: Network, type: str, read: Callable[[Relation], sp.csr_array]) -> dict[str, Touch]:
+    """What the items of a fit touch, by the names of the ways; `read` gives the values of a relation."""
+    found = {}
+    for way in ways_of(network, type):
+        matrix = read(network.relation(way.relation))
+        found[way.name] = Touch(None, matrix if way.forwards else matrix.T.tocsr())
+    for relation in network.columns(type):
+        found[f"{relation.name}>"] = Touch(read(relation), None)
+    return found
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a relation are read: as presence, as counts, or as they are, in a unit."""
+
+    likelihood: str
+    values: str = "presence"
+    unit: float = 1.0
+
+    def target(self, matrix: sp.csr_array) -> sp.csr_array:
+        """What the model explains: presence, or values in their unit."""
+        if not LIKELIHOODS[self.likelihood].scaled and self.likelihood != "poisson":
+            return presence(matrix)
+        return _with_data(matrix, matrix.data / np.float32(self.unit))
+
+    def inputs(self, matrix: sp.csr_array) -> sp.csr_array:
+        """What the model reads."""
+        if self.values == "presence":
+            return presence(matrix)
+        if self.values == "counts":
+            return _with_data(matrix, np.log2(1 + matrix.data))
+        return _with_data(matrix, matrix.data / np.float32(self.unit))
+
+
+def reading(relation: Relation, likelihood: str, with_values: bool = True) -> Reading:
+    """How to read a relation. Counts and tf-idf are read as such, unless presence is asked for.
+
+    Parameters
+    ----------
+    likelihood
+        What `auto` is to stand for; itself ``auto``: as it looks.
+    """
+    chosen = relation.likelihood if relation.likelihood != "auto" else likelihood
+    chosen = as_it_looks(relation.values) if chosen == "auto" else chosen
+    matrix, column = relation.values, relation.column
+    if relation.absent == "unknown":
+        return Reading(chosen, "values")
+    if LIKELIHOODS[chosen].scaled:
+        return Reading(chosen, "values", root_mean_square(matrix))
+    read_as = "presence"
+    if with_values and column is not None and matrix.nnz and relation.weighted and matrix.data.min() > 0:
+        whole = bool(np.all(matrix.data == np.floor(matrix.data)))
+        read_as = "counts" if whole else "values"
+    return Reading(chosen, read_as, root_mean_square(matrix) if read_as == "values" else 1.0)
+
+
+def as_it_looks(matrix: sp.csr_array) -> str:
+    """Values are explained where presence says little, or where some are negative.
+
+    Examples
+    --------
+    >>> as_it_looks(sp.csr_array(np.eye(3))), as_it_looks(sp.csr_array(-np.eye(3)))
+    ('bernoulli', 'gaussian')
+    """
+    if not matrix.nnz:
+        return "bernoulli"
+    mostly_there = 2 * matrix.nnz > matrix.shape[0] * matrix.shape[1]
+    values_tell = matrix.data.min() < 0 or (mostly_there and np.ptp(matrix.data) > 0)
+    return "gaussian" if values_tell else "bernoulli"
+
+
+def readings(
+    network: Network, links: str = "auto", attributes: str = "auto", with_values: bool = True
+) -> dict[str, Reading]:
+    """How to read all relations; `links` and `attributes`: what `auto` is to stand for in either kind."""
+    return {
+        name: reading(relation, links if relation.column is None else attributes, with_values)
+        for name, relation in network.relations.items()
+    }
+
+
+def summed(matrices: Mapping[str, sp.csr_array]) -> sp.csr_array:
+    """The sum of matrices; of one, itself."""
+    first, *rest = matrices.values()
+    for matrix in rest:
+        first = first + matrix
+    return sp.csr_array(first)
+
+
+def _with_data(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
+    return sp.csr_array((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
