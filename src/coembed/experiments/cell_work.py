@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from coembed.errors import InputError
 from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import Job
 from coembed.experiments.code_version import made_on
 from coembed.experiments.details import details_of
 from coembed.experiments.epoch_costs import scaling_work
 from coembed.experiments.map_cells import map_work
 from coembed.experiments.network_statistics import datasets_work
+from coembed.experiments.record_file import Record
 from coembed.experiments.trial_cells import run_cell
 
 DIGITS = 6

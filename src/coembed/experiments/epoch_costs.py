@@ -9,7 +9,8 @@ import numpy as np
 
 from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import Job
+from coembed.experiments.record_file import Record
 from coembed.network import Network, synthesize
 from coembed.settings import preset_settings
 

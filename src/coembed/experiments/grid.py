@@ -12,10 +12,11 @@ from typing import Any, Literal, get_args
 
 from coembed.errors import InputError
 from coembed.evaluation.problem import Progress
-from coembed.experiments.cell import Cell, Job, Record
+from coembed.experiments.cell import Cell, Job, cell_of
 from coembed.experiments.cell_work import cores, run_job
 from coembed.experiments.code_version import code_version
 from coembed.experiments.plan import SLOW_FIT, SLOW_SEEDS
+from coembed.experiments.record_file import Record
 from coembed.experiments.record_store import MOST_ATTEMPTS, Store
 
 Backend = Literal["loky", "dask", "ray"]
@@ -88,20 +89,20 @@ def run_grid(
 
     def keep(cell: Cell, record: Record) -> None:
         store.write(cell, {**record, "code": version})
-        pending.pop(cell.file, None)
+        pending.pop(cell.name, None)
         if record["state"] == "done":
             tally.done += 1
             pace.add(cell, record["seconds"])
         else:
             tally.failed += 1
-            tally.errors.append(f"{cell.file}: {record['error']}")
+            tally.errors.append(f"{cell.name}: {record['error']}")
         tally.seconds_left = pace.left(list(pending.values()), where.jobs)
         report(tally, cell, record)
 
     def jobs() -> Iterator[Job]:
         threads = max(1, cores() // where.jobs)
         # what was in flight when a worker died is run again alone, last: so the culprit shows itself
-        trusted = [cell for cell in pending.values() if cell.file not in suspects]
+        trusted = [cell for cell in pending.values() if cell.name not in suspects]
         queue = deque(trusted or [next(iter(pending.values()))])
         put_off = set()
         while queue:
@@ -111,16 +112,16 @@ def run_grid(
                 queue.append(cell)
             elif store.done(cell) or store.busy(cell):
                 # another run on the same folder was faster, or is still at it
-                pending.pop(cell.file)
+                pending.pop(cell.name)
                 tally.kept += 1
             elif thrifty and cell.seed >= SLOW_SEEDS and pace.fit(cell) > SLOW_FIT:
-                pending.pop(cell.file)
+                pending.pop(cell.name)
                 tally.skipped += 1
             else:
                 store.begin(cell)
                 yield Job(cell, data, threads)
 
-    pending = {cell.file: cell for cell in left}
+    pending = {cell.name: cell for cell in left}
     suspects: set[str] = set()
     with _workers(where) as results:
         while pending:
@@ -137,12 +138,12 @@ def _count_the_lost(
 ) -> set[str]:
     """A worker is gone, with a cell that it was at: those in flight, which are tried again a few times."""
     lost = set()
-    for cell in [cell for cell in pending.values() if store.read(cell).get("state") == "running"]:
+    for cell in [cell for cell in pending.values() if store.running(cell)]:
         if store.attempts(cell) >= MOST_ATTEMPTS:
             reason = str(error).strip().splitlines()[0]
             keep(cell, {"state": "failed", "error": f"its process ended: {reason}", "seconds": {}})
         else:
-            lost.add(cell.file)
+            lost.add(cell.name)
     return lost
 
 
@@ -154,8 +155,7 @@ class Pace:
         self.fits: dict[tuple[str, ...], list[float]] = {}
         for record in store.records():
             if "total" in record.get("seconds", {}):
-                cell = Cell(*(record[name] for name in ("experiment", "row", "network", "seed", "protocol")))
-                self.add(cell, record["seconds"])
+                self.add(cell_of(record), record["seconds"])
 
     def add(self, cell: Cell, seconds: dict[str, float]) -> None:
         for key in self._keys(cell):

@@ -10,8 +10,9 @@ from scipy.spatial import cKDTree
 from coembed.errors import InputError
 from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import Job
 from coembed.experiments.details import rounded
+from coembed.experiments.record_file import Record
 from coembed.experiments.trial_cells import run_cell
 from coembed.fitted import Fitted
 from coembed.maps.layout import principal_plane, tsne_plane

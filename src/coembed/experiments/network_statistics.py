@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import Job
+from coembed.experiments.record_file import Record
 from coembed.network.description import summary
 
 COUNTS = (
