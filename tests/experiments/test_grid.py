@@ -16,9 +16,9 @@ import pytest
 
 from coembed.baselines import METHODS
 from coembed.errors import InputError
-from coembed.experiments import cell_work as work
+from coembed.experiments import cell_work
 from coembed.experiments.benchmark_networks import chosen_networks
-from coembed.experiments.cell import Cell, Job
+from coembed.experiments.cell import Cell, CellJob
 from coembed.experiments.cell_work import run_job
 from coembed.experiments.grid import Tally, Where, run_grid
 from coembed.experiments.plan import Choice, parse_seeds, plan
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Store:
 def fake(failing: set[str], ran: list[str]):
     """Work that takes no time and fails where it is told to."""
 
-    def do(job: Job, progress: object) -> dict:
+    def do(job: CellJob, progress: object) -> dict:
         ran.append(job.cell.name)
         if job.cell.row in failing:
             raise ZeroDivisionError("no figures today")
@@ -130,7 +130,7 @@ def test_the_model_without_labels_is_recorded_under_its_own_preset(store: Store)
 
 def test_one_failure_is_written_down_and_the_rest_goes_on(store: Store, monkeypatch) -> None:
     ran: list[str] = []
-    monkeypatch.setitem(work.WORK, "table1", fake({"majority"}, ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake({"majority"}, ran))
     tally = run_grid(floors(0), store, HERE)
     assert (tally.done, tally.failed) == (1, 1)
     (failed,) = store.records("failed")
@@ -138,24 +138,24 @@ def test_one_failure_is_written_down_and_the_rest_goes_on(store: Store, monkeypa
     assert "ZeroDivisionError" in failed["traceback"]
     # the next time it is tried again, after all that has never failed
     ran.clear()
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), ran))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), ran))
     tally = run_grid(floors(0, 1), store, HERE)
     assert (tally.kept, tally.done, tally.failed) == (1, 3, 0)
     assert ran[-1] == "table1-strict/majority.wordnet-demo.0"
 
 
 def test_a_slow_method_has_fewer_seeds(store: Store, monkeypatch) -> None:
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), []))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), []))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), []))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), []))
     tally = run_grid(floors(*range(10)), store, HERE, thrifty=True)
     assert (tally.done, tally.skipped, tally.settled) == (10, 10, 20)
 
 
 def test_two_runs_on_one_folder_share_the_work(store: Store, monkeypatch) -> None:
     ran: list[str] = []
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), ran))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), ran))
     first, second, third, last = floors(0, 1)
     store.put_mark(first, Mark(pid=os.getppid()))
     store.put_mark(third, Mark(pid=2**22 + 5))  # of a run that was killed
@@ -173,7 +173,7 @@ def test_two_runs_on_one_folder_share_the_work(store: Store, monkeypatch) -> Non
 
 
 def test_bad_data_is_one_sentence_in_the_record() -> None:
-    record = run_job(Job(Cell("table1", "majority", "cora", 0, method="majority"), Path("nowhere"), 1))
+    record = run_job(CellJob(Cell("table1", "majority", "cora", 0, method="majority"), Path("nowhere"), 1))
     assert record["state"] == "failed"
     assert "nowhere" in record["error"]
     assert record["traceback"] == ""
@@ -185,7 +185,7 @@ def test_an_interrupted_fit_is_no_result(demo, monkeypatch) -> None:
 
     cell = Cell("table1", "scan-paper", "wordnet-demo", 0, preset="paper", changes=("dim=4", "hidden=8"))
     with pytest.raises(KeyboardInterrupt):
-        run_job(Job(cell, HERE, 1), stop)
+        run_job(CellJob(cell, HERE, 1), stop)
 
 
 @pytest.mark.slow

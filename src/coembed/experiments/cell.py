@@ -110,7 +110,7 @@ def cell_of(record: Record) -> Cell:
     return Cell(**{name: record[name] for name in IDENTITY})
 
 
-class Job(NamedTuple):
+class CellJob(NamedTuple):
     """A cell, where its network lies, and how many threads it may use."""
 
     cell: Cell

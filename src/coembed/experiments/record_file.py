@@ -18,7 +18,7 @@ from coembed.errors import InputError
 
 Record = dict[str, Any]
 """What is kept of a cell, a study or a measurement: what it was, and its figures."""
-Key = tuple[Any, ...]
+_Key = tuple[Any, ...]
 
 
 class _Seen(NamedTuple):
@@ -29,7 +29,7 @@ class _Seen(NamedTuple):
     changed: int
 
 
-_PARSED: dict[Path, tuple[_Seen, dict[Key, Record]]] = {}
+_PARSED: dict[Path, tuple[_Seen, dict[_Key, Record]]] = {}
 """A table is asked for every cell of a run: it is parsed again only when the file is another one."""
 
 
@@ -50,7 +50,7 @@ class RecordFile:
     path: Path
     told_apart_by: tuple[str, ...]
 
-    def records(self) -> dict[Key, Record]:
+    def records(self) -> dict[_Key, Record]:
         """The last line of everything, by what tells it apart.
 
         They are not to be changed: whoever asks again before the file has changed is given the same ones.
@@ -93,11 +93,11 @@ class RecordFile:
         except OSError as error:
             raise InputError(f"{self.path} cannot be written ({error.strerror})") from None
 
-    def _key(self, record: Record) -> Key:
+    def _key(self, record: Record) -> _Key:
         return tuple(record.get(name) for name in self.told_apart_by)
 
-    def _parsed(self, text: bytes) -> dict[Key, Record]:
-        found: dict[Key, Record] = {}
+    def _parsed(self, text: bytes) -> dict[_Key, Record]:
+        found: dict[_Key, Record] = {}
         *lines, last = text.split(b"\n")
         for number, line in enumerate(lines, start=1):
             if line.strip():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,13 @@ from coembed.experiments.search_spaces import SPACES, Range
 from coembed.experiments.table_rows import ROWS, Row
 from coembed.files import replacing_file
 from coembed.network import Network
+from coembed.progress import Tell
 from coembed.settings import Task
 
 TRIALS = 8
 SEED = 0
 """Of the split whose validation part is looked at, and of the search."""
 JUDGED: dict[Task, str] = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)

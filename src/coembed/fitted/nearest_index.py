@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 
 from coembed.fitted.gaussians import Codes, with_labels
 from coembed.fitted.moments import unit_rows
+from coembed.progress import Tell
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -110,9 +111,7 @@ def nearest_exactly(fitted: Fitted, kind: ItemKind, directions: np.ndarray, coun
     return np.take_along_axis(best, np.argsort(-scores, axis=1, kind="stable"), axis=1)
 
 
-def build_index(
-    fitted: Fitted, folder: Path, key: str, progress: Callable[[str], None] | None = None
-) -> dict[str, ItemIndex]:
+def build_index(fitted: Fitted, folder: Path, key: str, progress: Tell | None = None) -> dict[str, ItemIndex]:
     """Build the indexes that a result needs and keep them in its folder; `key` ties them to its arrays."""
     if find_spec("faiss") is None:
         return {}
@@ -153,7 +152,7 @@ def is_index_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
+def _build(fitted: Fitted, kind: ItemKind, folder: Path, key: str, say: Tell) -> ItemIndex:
     import faiss
 
     start = time.perf_counter()

@@ -12,7 +12,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from coembed.fitted.nearest_index import attach_index, build_index, is_index_fil
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
 from coembed.network.names import NameArray, Names
 from coembed.network.network import Network
+from coembed.progress import Tell
 from coembed.tensor_files import open_file, save_file
 
 FORMAT, VERSION = "coembed model", 1
@@ -50,7 +51,7 @@ def save(
     folder: str | os.PathLike[str],
     *,
     index: bool = True,
-    progress: Callable[[str], None] | None = None,
+    progress: Tell | None = None,
 ) -> Path:
     """Write a fitted result; a model that was there is replaced only once the new one is complete.
 

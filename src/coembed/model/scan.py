@@ -21,6 +21,7 @@ from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.matrices import column_squares, root_mean_square, unit_rows
+from coembed.progress import Tell
 from coembed.settings import Likelihood, Settings
 from coembed.views import (
     AttributeViews,
@@ -87,7 +88,7 @@ class Seen(NamedTuple):
     attributes: AttributeViews
 
 
-def look(network: Network, settings: Settings, steps: Callable[[str], None] | None = None) -> Seen:
+def look(network: Network, settings: Settings, steps: Tell | None = None) -> Seen:
     """The views of a training network; of a large one `steps` is told how far it is."""
     links, _ = as_modelled(network.links, settings.links)
     attributes, _ = as_modelled(network.attributes, settings.attributes)

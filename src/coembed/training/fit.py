@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -26,12 +25,13 @@ from coembed.model.scan import (
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
+from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import best_temperature, call_jury, labels_to_spare
-from coembed.training.loop import Progress, train
+from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_companions
 from coembed.training.prepared import Prepared
 from coembed.views import GROUPS
@@ -47,8 +47,8 @@ def fit(
     *,
     preset: str = "best",
     holdout: Holdout | None = None,
-    progress: Progress | None = None,
-    steps: Callable[[str], None] | None = None,
+    progress: EpochProgress | None = None,
+    steps: Tell | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Fit SCAN to a network.
@@ -92,7 +92,7 @@ def prepare(
     network: Network,
     settings: Settings,
     holdout: Holdout | None,
-    tell: Callable[[str], None],
+    tell: Tell,
     checkpoints: Checkpoints | None = None,
 ) -> Prepared:
     """Settings without anything open, what may be seen, and how it looks."""
@@ -131,8 +131,8 @@ def learn(
     job: Job | None = None,
     *,
     preset: str = "best",
-    progress: Progress | None = None,
-    tell: Callable[[str], None] = lambda step: None,
+    progress: EpochProgress | None = None,
+    tell: Tell = lambda step: None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted | None:
     """Train the model of what was prepared, by the processes of a job; the first gets the result."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from coembed.network.matrices import unit_rows
+from coembed.progress import Tell
 from coembed.views.decomposition import leading_vectors
 
 
@@ -48,7 +48,7 @@ def find_basis(
     attributes: sp.csr_array,
     rank: int,
     seed: int = 0,
-    steps: Callable[[str], None] | None = None,
+    steps: Tell | None = None,
 ) -> Basis:
     """The basis of a training network; `steps` is told what is being done.
 

@@ -11,13 +11,13 @@ their views.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from coembed.progress import Tell
 from coembed.views.basis import Basis, averaging
 from coembed.views.nearest_neighbours import Neighbours, nearest_fellows, nearest_rows
 
@@ -70,7 +70,7 @@ def training_views(
     basis: Basis,
     neighbours: int,
     alike: Neighbours | None = None,
-    steps: Callable[[str], None] | None = None,
+    steps: Tell | None = None,
 ) -> NodeViews:
     """The views of the training nodes; S takes `neighbours` of the nodes alike, found here if not given."""
     own = basis.own(attributes)
