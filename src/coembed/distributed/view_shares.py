@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse as sp
 
 from coembed.distributed.partition import Partition
 from coembed.distributed.shares import rows_between
-from coembed.model.scan import Seen
 from coembed.views import AttributeViews, Neighbours, NodeViews
+
+if TYPE_CHECKING:
+    from coembed.model.scan import Seen
 
 
 def dealt_out(seen: Seen, nodes: Partition, items: Partition) -> Seen:
@@ -30,4 +34,4 @@ def dealt_out(seen: Seen, nodes: Partition, items: Partition) -> Seen:
         {name: np.array(view[item_rows]) for name, view in seen.attributes.dense.items()},
         np.array(seen.attributes.evidence[item_rows]),
     )
-    return Seen(seen.basis, node_views, attribute_views)
+    return seen._replace(nodes=node_views, attributes=attribute_views)
