@@ -12,11 +12,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(INSTALLED)
 	@$(BIN)/coembed demo
 
+# a process of tests for every core: each leaves the others theirs
+test: export OMP_NUM_THREADS ?= 1
 test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 # needs COEMBED_DATA, the folder with the benchmark networks, to be worth its while
 slow: $(INSTALLED)

@@ -1,20 +1,19 @@
 """What every ingredient of preset `best` is worth: it alone is taken away, all else stays.
 
-    python benchmarks/ablation.py --data DIR --out DIR [--network NAME ...] [--task TASK ...]
+    python benchmarks/ablation.py --data DIR --out FILE.jsonl [--network NAME ...] [--task TASK ...]
                                   [--seeds 3] [--without NAME ...]
 
-One JSON for each ingredient, network and task, written when it is done; those that exist are not run again.
+A line of JSON for each ingredient, network and task, written when it is done; those there are not run again.
 Ends with a table of differences to the whole; with --table that is all.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 from pathlib import Path
 
 from coembed.evaluation import evaluate
+from coembed.experiments.record_file import RecordFile
 from coembed.network import read
 from coembed.settings import Task
 
@@ -47,52 +46,49 @@ WITHOUT: dict[str, list[str]] = {
 }
 
 
+def records(out: Path) -> RecordFile:
+    return RecordFile(out, ("without", "network", "task"))
+
+
 def run(
     data: Path, out: Path, networks: list[str], tasks: list[Task], seeds: int, ingredients: list[str]
 ) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    done = records(out)
     for name in networks:
         network = read(data / f"{name}.npz")
         for task in tasks:
             for ingredient in ingredients:
-                changes, place = WITHOUT[ingredient], cell(out, ingredient, name, task)
-                if place.exists():
+                if done.get(ingredient, name, task) is not None:
                     continue
+                changes = WITHOUT[ingredient]
                 report = evaluate(network, task, preset="best", seeds=seeds, changes=changes)
-                half = place.with_suffix(".tmp")
-                half.write_text(json.dumps({"without": ingredient, "changes": changes, **report}, indent=1))
-                os.replace(half, place)
-                print(place.name, report["metrics"][TASKS[task][0]]["mean"], flush=True)
-
-
-def cell(out: Path, ingredient: str, network: str, task: Task) -> Path:
-    name = ingredient.translate(str.maketrans(" ", "-", "()"))
-    return out / f"{task}-{network}-without-{name}.json"
+                # under the name of the file, whatever the network calls itself
+                done.append({"without": ingredient, "changes": changes, **report, "network": name})
+                print(task, name, ingredient, report["metrics"][TASKS[task][0]]["mean"], flush=True)
 
 
 def table(out: Path, networks: list[str], tasks: list[Task]) -> str:
     """A row an ingredient, a column a network and task: both figures, then the differences in points."""
-    columns = [(network, task) for task in tasks for network in networks if done(out, network, task)]
+    found = records(out)
+    columns = [
+        (network, task) for task in tasks for network in networks if found.get("nothing", network, task)
+    ]
     heads = [f"{network}, {task}: {' / '.join(TASKS[task])}" for network, task in columns]
     lines = ["| without | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(columns)]
     for ingredient in WITHOUT:
-        cells = [_differences(out, ingredient, network, task) for network, task in columns]
+        cells = [_differences(found, ingredient, network, task) for network, task in columns]
         lines.append(f"| {ingredient} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def done(out: Path, network: str, task: Task) -> bool:
-    return cell(out, "nothing", network, task).exists()
-
-
-def _differences(out: Path, ingredient: str, network: str, task: Task) -> str:
-    here, whole = cell(out, ingredient, network, task), cell(out, "nothing", network, task)
-    if not here.exists():
+def _differences(found: RecordFile, ingredient: str, network: str, task: Task) -> str:
+    here, whole = found.get(ingredient, network, task), found.get("nothing", network, task)
+    if here is None or whole is None:
         return "-"
-    found, before = (json.loads(place.read_text())["metrics"] for place in (here, whole))
+    now, before = here["metrics"], whole["metrics"]
     if ingredient == "nothing":
-        return " / ".join(f"{found[name]['mean']:.3f}".lstrip("0") for name in TASKS[task])
-    gains = [100 * (found[name]["mean"] - before[name]["mean"]) for name in TASKS[task]]
+        return " / ".join(f"{now[name]['mean']:.3f}".lstrip("0") for name in TASKS[task])
+    gains = [100 * (now[name]["mean"] - before[name]["mean"]) for name in TASKS[task]]
     return " / ".join(f"{gain:+.1f}" for gain in gains)
 
 

@@ -1,6 +1,7 @@
 """What one of P processes needs to train a model together with the others: memory, time, bytes sent.
 
     python benchmarks/distributed.py NETWORK [--processes 1,2,4] [--preset paper] [--epochs 3] [--json]
+        [--output FILE.jsonl]
 
 The network is prepared once, in a process of its own. Memory of a process is the peak of its resident memory
 while it opens its share and trains, minus what it had with its libraries loaded and warm. All
@@ -30,7 +31,12 @@ def main() -> None:
     elif arguments.role == "train":
         print(json.dumps(train_share(arguments)))
     else:
-        print_report(compare(arguments), arguments.json)
+        report = compare(arguments)
+        if arguments.output:
+            from coembed.experiments.record_file import RecordFile
+
+            RecordFile(arguments.output, ("network", "preset")).append(report)
+        print_report(report, arguments.json)
 
 
 def parse() -> argparse.Namespace:
@@ -41,6 +47,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting")
     parser.add_argument("--epochs", type=int, default=3, help="epochs (default 3); the first is not timed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--output", "-o", type=Path, help="file of JSON lines to add the report to")
     parser.add_argument("--role", choices=("prepare", "train"), help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -112,10 +119,10 @@ def prepare_all(arguments: argparse.Namespace) -> None:
 def train_share(arguments: argparse.Namespace) -> dict[str, Any]:
     import torch
     import torch.distributed as dist
+    from coembed.distributed.view_shares import dealt_out
 
     from coembed.distributed.job import job_here
     from coembed.distributed.shares import Share
-    from coembed.distributed.view_shares import dealt_out
     from coembed.model.scan import scan
     from coembed.training import train
     from coembed.training.prepared import open_prepared

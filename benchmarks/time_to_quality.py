@@ -1,7 +1,7 @@
 """Seconds until the model that validation chooses is as good as the printed SCAN.
 
     python benchmarks/time_to_quality.py [--networks NAMES] [--methods NAMES] [--tasks NAMES] [--limit S]
-        [-o FOLDER]
+        [-o FILE.jsonl]
 
 Strict splits, seed 0: 10 % of the labels, a fifth of them to choose with; 85/5/10 % of the attribute
 entries. Every five epochs (and after the last) the validation figure is taken, and the test figure of the
@@ -12,8 +12,8 @@ first epoch, such as views, counts.
 Ours: `best` (without its companions, which are fitted after the last epoch) and `paper`. `dense`: the loss of
 `paper` from all pairs, through autograd, as plain code has it; it needs all of N x N, so only up to 10,000
 nodes. `gcn`, `vgae`: of layers of torch_geometric; GCN gives labels only, VGAE an embedding from which a
-linear model reads them. Neither gives attribute scores. Every cell is a process and a JSON file, and is not
-run again. A cell that has had `--limit` seconds of a processor is ended.
+linear model reads them. Neither gives attribute scores. Every cell is a process and a line of the file, and
+is not run again. A cell that has had `--limit` seconds of a processor is ended.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.linear_model import LogisticRegression
 
+from coembed.experiments.record_file import RecordFile
 from coembed.model import SVAE
 from coembed.model.scan import look, scan
 from coembed.network import Network, read, split_attributes, split_labels
@@ -100,27 +101,30 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("COEMBED_DATA", ".")))
-    parser.add_argument("--output", "-o", type=Path, default=Path("time_to_quality"))
+    parser.add_argument("--output", "-o", type=Path, default=Path("time_to_quality.jsonl"))
     parser.add_argument("--limit", type=float, default=600, help="processor seconds of a cell (default 600)")
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
         print(json.dumps(run(*arguments.cell.split(","), arguments.data, arguments.limit)))  # type: ignore[call-arg]
         return
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    measured = records(arguments.output)
     for task in arguments.tasks.split(","):
         for network in arguments.networks.split(","):
             for method in arguments.methods.split(","):
-                path = arguments.output / f"{task}-{network}-{method}.json"
-                if path.exists() or (task == "attributes" and method in EPOCHS):
+                if measured.get(task, network, method) or (task == "attributes" and method in EPOCHS):
                     continue
                 command = [sys.executable, __file__, "--cell", f"{task},{network},{method}"]
                 command += ["--limit", str(arguments.limit)]
                 done = subprocess.run(
                     [*command, "--data", arguments.data], stdout=subprocess.PIPE, text=True, check=True
                 )
-                path.write_text(json.dumps(json.loads(done.stdout), indent=1) + "\n")
+                measured.append(json.loads(done.stdout))
     print(as_text(arguments.output))
+
+
+def records(path: Path) -> RecordFile:
+    return RecordFile(path, ("task", "network", "method"))
 
 
 def run(task: str, name: str, method: str, folder: Path, limit: float) -> dict[str, Any]:
@@ -282,8 +286,9 @@ def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
     optimizer.step()
 
 
-def as_text(folder: Path) -> str:
+def as_text(path: Path) -> str:
     """The cells as a Markdown table: seconds on the clock / of the processor, or the best figure."""
+    measured = records(path)
     lines = [
         "| task | network | printed | " + " | ".join(METHODS) + " |",
         "| --- " * (3 + len(METHODS)) + "|",
@@ -292,8 +297,8 @@ def as_text(folder: Path) -> str:
         for network in NETWORKS:
             texts = []
             for method in METHODS:
-                path = folder / f"{task}-{network}-{method}.json"
-                texts.append(cell_text(json.loads(path.read_text())) if path.exists() else "-")
+                found = measured.get(task, network, method)
+                texts.append(cell_text(found) if found else "-")
             lines.append(f"| {task} | {network} | {PRINTED[task][network]:.3f} | {' | '.join(texts)} |")
     return "\n".join(lines)
 

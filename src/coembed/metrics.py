@@ -1,18 +1,24 @@
-"""The figures that a prediction is judged by: plain arrays in, numbers out."""
+"""The figures that a prediction is judged by, each written here and only here: arrays in, numbers out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import entr
-from scipy.stats import rankdata
 
-ECE_BINS = 15
+BINS = 15
+"""Of confidence, of equal width: for the calibration error and every reliability diagram."""
+SMALLEST_PROBABILITY = 1e-12
+"""What an answer that was held impossible counts as in the log loss, which would be infinite."""
+ROWS_COMPARED = 256
+"""Rows of scores that are held beside their hidden items at a time."""
 
 
-def accuracy(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Share of right answers.
+def accuracy(truth: np.ndarray, predicted: np.ndarray | np.integer) -> float:
+    """Share of right answers; one answer may be given for all.
 
     Examples
     --------
@@ -42,7 +48,42 @@ def f1(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
     return float(np.mean(2 * right / mentions)), float(2 * right.sum() / mentions.sum())
 
 
-def expected_calibration_error(truth: np.ndarray, probabilities: np.ndarray, bins: int = ECE_BINS) -> float:
+def confusion_matrix(truth: np.ndarray, predicted: np.ndarray, classes: int) -> np.ndarray:
+    """Counts, true class by predicted class.
+
+    Examples
+    --------
+    >>> confusion_matrix(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[1, 1], [0, 1]]
+    """
+    return np.bincount(truth * classes + predicted, minlength=classes**2).reshape(classes, classes)
+
+
+def log_loss(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Mean of minus the logarithm of what the true class was given.
+
+    Examples
+    --------
+    >>> round(log_loss(np.array([0, 1]), np.array([[0.5, 0.5], [0.5, 0.5]])), 4)
+    0.6931
+    """
+    given = probabilities[np.arange(len(truth)), truth].astype(np.float64)
+    return float(-np.log(np.maximum(given, SMALLEST_PROBABILITY)).mean())
+
+
+def brier_score(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Mean squared distance of the probabilities to the truth, summed over classes: 0 at best, 2 at worst.
+
+    Examples
+    --------
+    >>> brier_score(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0]]))
+    1.0
+    """
+    certain = np.eye(probabilities.shape[1])[truth]
+    return float(((probabilities.astype(np.float64) - certain) ** 2).sum(axis=1).mean())
+
+
+def expected_calibration_error(truth: np.ndarray, probabilities: np.ndarray, bins: int = BINS) -> float:
     """Mean gap between the confidence in the likeliest class and its being right, over bins of confidence.
 
     Examples
@@ -65,7 +106,7 @@ class Reliability(NamedTuple):
     right: np.ndarray
 
 
-def reliability(truth: np.ndarray, probabilities: np.ndarray, bins: int = ECE_BINS) -> Reliability:
+def reliability(truth: np.ndarray, probabilities: np.ndarray, bins: int = BINS) -> Reliability:
     """Confidence in the likeliest class beside its being right, over bins of confidence of equal width.
 
     Examples
@@ -84,6 +125,22 @@ def reliability(truth: np.ndarray, probabilities: np.ndarray, bins: int = ECE_BI
         np.bincount(where, weights=confidence, minlength=bins) / share,
         np.bincount(where, weights=right, minlength=bins) / share,
     )
+
+
+def pooled_reliability(parts: Iterable[Reliability]) -> Reliability:
+    """The same bins of several sets of answers, as if all had been given at once.
+
+    Examples
+    --------
+    >>> one = Reliability(np.array([1]), np.array([0.8]), np.array([0.0]))
+    >>> three = Reliability(np.array([3]), np.array([0.8]), np.array([1.0]))
+    >>> pooled_reliability([one, three]).right.tolist()
+    [0.75]
+    """
+    counts, confidence, right = (np.array(values) for values in zip(*parts, strict=True))
+    total = counts.sum(axis=0)
+    share = np.maximum(total, 1)
+    return Reliability(total, (confidence * counts).sum(axis=0) / share, (right * counts).sum(axis=0) / share)
 
 
 def error_detection(truth: np.ndarray, probabilities: np.ndarray) -> float:
@@ -111,6 +168,9 @@ def auc(positive: np.ndarray, negative: np.ndarray) -> float:
     >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0]))
     0.625
     """
+    # it takes half a second, which those who ask for other figures need not wait
+    from scipy.stats import rankdata
+
     ranks = rankdata(np.concatenate([positive, negative]))
     n, m = len(positive), len(negative)
     return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
@@ -131,6 +191,66 @@ def average_precision(positive: np.ndarray, negative: np.ndarray) -> float:
     precision = hits[ends] / (ends + 1)
     gained = np.diff(hits[ends], prepend=0) / len(positive)
     return float(np.sum(precision * gained))
+
+
+class Ranking(NamedTuple):
+    """Of every row: reciprocal rank of its first hidden item, recall and nDCG of its first k places."""
+
+    reciprocal_rank: np.ndarray
+    recall: np.ndarray
+    ndcg: np.ndarray
+
+
+def ranking_of_rows(scores: np.ndarray, hidden: sp.csr_array, known: sp.csr_array, k: int) -> Ranking:
+    """Rank each row's hidden items among all that are not known; every row must have hidden items.
+
+    Items of equal score share their places: recall and nDCG are expectations over a random order of the
+    ties, the first rank is the mean one.
+
+    Examples
+    --------
+    >>> hidden, known = sp.csr_array(np.array([[0, 0, 1]])), sp.csr_array(np.array([[1, 0, 0]]))
+    >>> ranking_of_rows(np.array([[0.9, 0.8, 0.7]]), hidden, known, k=1)
+    Ranking(reciprocal_rank=array([0.5]), recall=array([0.]), ndcg=array([0.]))
+    """
+    n_rows, n_items = scores.shape
+    scores = np.array(scores, dtype=np.float64)
+    scores[_stored(known)] = -np.inf
+    row, item = _stored(hidden)
+    wanted = scores[row, item]
+    above = np.empty(len(row), dtype=np.int64)
+    level = np.empty(len(row), dtype=np.int64)
+    for start in range(0, len(row), ROWS_COMPARED):
+        part = slice(start, start + ROWS_COMPARED)
+        candidates, own = scores[row[part]], wanted[part, None]
+        above[part] = np.count_nonzero(candidates > own, axis=1)
+        level[part] = np.count_nonzero(candidates == own, axis=1)
+
+    # a tie of `level` items takes the places above + 1 ... above + level, each with equal chance
+    discount = np.zeros(n_items + 1)
+    discount[1 : k + 1] = 1 / np.log2(np.arange(2, min(k, n_items) + 2))
+    gained = np.cumsum(discount)
+    gain = (gained[above + level] - gained[above]) / level
+    hit = np.clip((k - above) / level, 0, 1)
+
+    counts = np.bincount(row, minlength=n_rows)
+    first = np.full(n_rows, n_items, dtype=np.int64)
+    np.minimum.at(first, row, above)
+    leads = above == first[row]
+    together = np.bincount(row[leads], minlength=n_rows)  # hidden items in the leading tie
+    level_first = np.zeros(n_rows, dtype=np.int64)
+    level_first[row[leads]] = level[leads]
+    first_rank = first + (level_first + 1) / (together + 1)
+    return Ranking(
+        1 / first_rank,
+        np.bincount(row, weights=hit, minlength=n_rows) / counts,
+        np.bincount(row, weights=gain, minlength=n_rows) / gained[np.minimum(counts, k)],
+    )
+
+
+def _stored(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of every stored entry, in row order."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
 
 
 def classification_metrics(truth: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, presence, unit_rows
+from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, presence, unit_length_rows
 from coembed.network import Network
 
 
@@ -42,6 +42,11 @@ def test_scaling_links_agrees_with_the_dense_formula(demo: Network) -> None:
 
 def test_isolated_nodes_and_empty_rows_stay_empty() -> None:
     nothing = sp.csr_array((3, 3), dtype=np.float32)
-    for made in (degree_scaled(nothing), mean_of_neighbours(nothing), unit_rows(nothing), idf_rows(nothing)):
+    for made in (
+        degree_scaled(nothing),
+        mean_of_neighbours(nothing),
+        unit_length_rows(nothing),
+        idf_rows(nothing),
+    ):
         assert made.shape == (3, 3)
         assert made.nnz == 0

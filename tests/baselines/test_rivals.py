@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from coembed.baselines import METHODS, bla, can, edgeexp, factors, gcn, san
-from coembed.baselines import rival_answers as answers
-from coembed.baselines.classifiers import View, Views, linear_views, nearest_vote
+from coembed.baselines import METHODS, bla, can, edgeexp, factors, gcn, rival_answers, san
+from coembed.baselines.classifiers import AveragedFeatures, ViewsSideBySide, linear_views, nearest_vote
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
 from coembed.baselines.features import idf_rows, mean_of_neighbours, presence
 from coembed.baselines.gradient_training import ThinnedMatrix, seeded
@@ -142,7 +141,7 @@ def test_scores_beyond_the_budget_are_the_same(small: Network, monkeypatch: pyte
     for name in ("san", "edgeexp", "bla"):
         kept = METHODS[name].fit(Problem("attributes", small))
         with monkeypatch.context() as patch:
-            patch.setattr(answers, "BUDGET", 0)
+            patch.setattr(rival_answers, "BUDGET", 0)
             made = METHODS[name].fit(Problem("attributes", small))
         assert kept.kept is not None  # type: ignore[attr-defined]
         assert made.kept is None  # type: ignore[attr-defined]
@@ -220,7 +219,7 @@ def test_common_neighbours_by_hand() -> None:
 
 def test_views_are_never_written_down_yet_the_same(small: Network) -> None:
     features, step = idf_rows(small.attributes), mean_of_neighbours(small.links)
-    views = Views((View((), features), View((step, step), features)))
+    views = ViewsSideBySide((AveragedFeatures((), features), AveragedFeatures((step, step), features)))
     dense = [features.toarray(), (step @ step @ features).toarray()]
     nodes = np.array([1, 60])
     for block, whole in zip(views.rows(nodes), dense, strict=True):

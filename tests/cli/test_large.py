@@ -63,10 +63,9 @@ def test_predict_of_some_nodes(run, model):
 
 def test_an_approximate_answer_says_so(run, model, tmp_path, monkeypatch):
     pytest.importorskip("faiss")
-    from coembed.fitted import load, save
-    from coembed.fitted import nearest_index as index
+    from coembed.fitted import load, nearest_index, save
 
-    monkeypatch.setattr(index, "EXACT_ITEMS", 500)
+    monkeypatch.setattr(nearest_index, "EXACT_ITEMS", 500)
     save(load(model), tmp_path / "model")
     name = load(model).network.node_names[3]
     for words in (["similar", tmp_path / "model", name], ["profile", tmp_path / "model", name]):

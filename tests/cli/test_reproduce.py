@@ -34,4 +34,4 @@ def test_a_failed_cell_is_told_at_the_end(run, tmp_path, monkeypatch):
     monkeypatch.setitem(WORK, "datasets", lambda job, progress: 1 / 0)
     ran = run("reproduce", "datasets", "-o", tmp_path, "--networks", "wordnet-demo", "--data", tmp_path)
     assert ran.code == 1
-    assert "failed: datasets-strict/counts.wordnet-demo.0.json: ZeroDivisionError" in ran.err
+    assert "failed: datasets-strict/counts.wordnet-demo.0: ZeroDivisionError" in ran.err

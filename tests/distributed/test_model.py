@@ -5,12 +5,11 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import torch
+from coembed.distributed.view_shares import dealt_out
 
 from coembed.distributed.partition import Partition
 from coembed.distributed.shares import Share
-from coembed.distributed.view_shares import dealt_out
-from coembed.model import row_chunks as parts
-from coembed.model import scan
+from coembed.model import row_chunks, scan
 from coembed.model.scan import look
 from coembed.network import Network
 from coembed.settings import preset_settings
@@ -95,8 +94,8 @@ def test_two_and_three_processes_are_one(variant, tmp_path):
 def test_rows_that_go_part_by_part_in_both_or_in_one(bounds, tmp_path, monkeypatch):
     network, settings = small_network(), settings_of(preset="best", precision="float64")
     expected = losses_and_codes(0, 1, network, settings)
-    monkeypatch.setattr(parts, "WHOLE", 10)
-    monkeypatch.setattr(parts, "PART", 8)
+    monkeypatch.setattr(row_chunks, "WHOLE", 10)
+    monkeypatch.setattr(row_chunks, "PART", 8)
     assert_alike(together(2, tmp_path, losses_and_codes, network, settings, bounds), expected, 1e-9)
 
 

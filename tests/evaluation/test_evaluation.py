@@ -9,8 +9,7 @@ import pytest
 
 from coembed.baselines import METHODS
 from coembed.errors import InputError
-from coembed.evaluation import Answer, Method, Problem, evaluate
-from coembed.evaluation import scan_method as scan
+from coembed.evaluation import Answer, Method, Problem, evaluate, scan_method
 from coembed.evaluation.scan_method import settings_of
 from coembed.network import Network
 from coembed.settings import Task
@@ -80,7 +79,7 @@ def test_the_published_protocol_trains_to_the_last_of_200_epochs_unless_told(dem
 
 def test_the_published_embedding_knows_the_labels_and_its_scores_are_drawn(demo: Network) -> None:
     problem = Problem("attributes", demo, changes=tuple(SMALL))
-    answer = scan.fit(problem)
+    answer = scan_method.fit(problem)
     drawn = answer.as_published(0)
     pairs = np.array([[0, 1], [5, 2]])
     assert np.array_equal(drawn.embedding(), answer.fitted.node_code[:, : answer.fitted.dim])
@@ -93,7 +92,7 @@ def test_the_published_embedding_knows_the_labels_and_its_scores_are_drawn(demo:
 
 def test_rows_and_pairs_of_our_model_agree(demo: Network) -> None:
     for task in ("attributes", "links"):
-        answer = scan.fit(Problem(task, demo, changes=tuple(SMALL)))  # type: ignore[arg-type]
+        answer = scan_method.fit(Problem(task, demo, changes=tuple(SMALL)))  # type: ignore[arg-type]
         pairs = np.array([[0, 1], [7, 20]])
         assert answer.row_scores(pairs[:, 0])[[0, 1], pairs[:, 1]] == pytest.approx(
             answer.pair_scores(pairs), rel=1e-4

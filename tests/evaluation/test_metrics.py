@@ -10,10 +10,14 @@ from coembed.metrics import (
     accuracy,
     auc,
     average_precision,
+    brier_score,
     classification_metrics,
     error_detection,
     expected_calibration_error,
     f1,
+    log_loss,
+    pooled_reliability,
+    reliability,
 )
 
 
@@ -86,3 +90,23 @@ def test_errors_are_detected_if_the_wrong_answers_are_the_doubtful_ones() -> Non
     known = np.array([sure_and_right, doubtful_and_wrong, sure_and_right, doubtful_and_wrong])
     assert error_detection(truth, known) == 1.0
     assert error_detection(truth, known[:, ::-1]) == 0.0
+
+
+def test_log_loss_and_brier_score_agree_with_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    truth, probabilities = rng.integers(4, size=100), rng.dirichlet(np.ones(4), size=100)
+    assert log_loss(truth, probabilities) == pytest.approx(sk.log_loss(truth, probabilities))
+    brier = sum(sk.brier_score_loss(truth == k, probabilities[:, k]) for k in range(4))
+    assert brier_score(truth, probabilities) == pytest.approx(brier)
+
+
+def test_an_impossible_answer_costs_much_and_not_everything() -> None:
+    assert 20 < log_loss(np.array([1]), np.array([[1.0, 0.0]])) < 30
+
+
+def test_bins_of_parts_together_are_those_of_the_whole() -> None:
+    rng = np.random.default_rng(1)
+    truth, probabilities = rng.integers(3, size=90), rng.dirichlet(np.ones(3), size=90)
+    parts = [reliability(truth[part::3], probabilities[part::3]) for part in range(3)]
+    for pooled, whole in zip(pooled_reliability(parts), reliability(truth, probabilities), strict=True):
+        np.testing.assert_allclose(pooled, whole)

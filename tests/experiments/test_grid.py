@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import signal
 import subprocess
 import sys
 import time
+from copy import deepcopy
 from dataclasses import field, fields, make_dataclass, replace
 from pathlib import Path
 
@@ -16,13 +16,13 @@ import pytest
 
 from coembed.baselines import METHODS
 from coembed.errors import InputError
-from coembed.experiments import cell_work as work
+from coembed.experiments import cell_work
 from coembed.experiments.benchmark_networks import chosen_networks
-from coembed.experiments.cell import Cell, Job
+from coembed.experiments.cell import Cell, CellJob
 from coembed.experiments.cell_work import run_job
 from coembed.experiments.grid import Tally, Where, run_grid
 from coembed.experiments.plan import Choice, parse_seeds, plan
-from coembed.experiments.record_store import Store
+from coembed.experiments.record_store import Mark, Store
 from coembed.report.figures import FIGURES
 from coembed.settings import Task, preset_settings
 
@@ -41,8 +41,8 @@ def store(tmp_path: Path) -> Store:
 def fake(failing: set[str], ran: list[str]):
     """Work that takes no time and fails where it is told to."""
 
-    def do(job: Job, progress: object) -> dict:
-        ran.append(job.cell.file)
+    def do(job: CellJob, progress: object) -> dict:
+        ran.append(job.cell.name)
         if job.cell.row in failing:
             raise ZeroDivisionError("no figures today")
         return {"metrics": {"accuracy": 0.5}, "seconds": {"fit": 200.0}}
@@ -76,7 +76,7 @@ def test_a_record_says_all_that_is_needed_to_make_it_again(store: Store) -> None
     assert {"fit", "fit_cpu", "total", "total_cpu"} <= set(record["seconds"])
     assert record["code"].startswith("0.")
     assert set(record["details"]) == {"reliability", "variance", "curves"}
-    assert json.loads((store.cells / cell.file).read_text()) == record
+    assert json.loads((store.cells / "table1-strict.jsonl").read_text()) == record
 
 
 def test_other_settings_are_another_number(store: Store) -> None:
@@ -89,10 +89,9 @@ def test_other_settings_are_another_number(store: Store) -> None:
 def test_a_setting_that_came_later_spoils_no_record(store: Store) -> None:
     cell = Cell("table1", "scan-paper", "wordnet-demo", 0, preset="paper")
     store.write(cell, {"state": "done"})
-    path = store.cells / cell.file
-    record = json.loads(path.read_text())
+    record = deepcopy(store.read(cell))
     del record["configuration"]["settings"]["label_decoding"]
-    path.write_text(json.dumps(record))
+    store.table(cell.table).append(record)
     assert store.done(cell)
 
 
@@ -116,10 +115,9 @@ def test_another_default_of_a_rival_is_another_number(
 def test_a_record_of_a_rival_without_its_options_stays_good(store: Store) -> None:
     cell = Cell("table2", "san", "wordnet-demo", 0, task="attributes", method="san")
     store.write(cell, {"state": "done"})
-    path = store.cells / cell.file
-    record = json.loads(path.read_text())
+    record = deepcopy(store.read(cell))
     assert record["configuration"].pop("settings") == {"restart": 0.5, "links": 0.1, "steps": 8}
-    path.write_text(json.dumps(record))
+    store.table(cell.table).append(record)
     assert store.done(cell)
     assert not store.done(replace(cell, changes=("restart=0.6",)))
 
@@ -132,7 +130,7 @@ def test_the_model_without_labels_is_recorded_under_its_own_preset(store: Store)
 
 def test_one_failure_is_written_down_and_the_rest_goes_on(store: Store, monkeypatch) -> None:
     ran: list[str] = []
-    monkeypatch.setitem(work.WORK, "table1", fake({"majority"}, ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake({"majority"}, ran))
     tally = run_grid(floors(0), store, HERE)
     assert (tally.done, tally.failed) == (1, 1)
     (failed,) = store.records("failed")
@@ -140,40 +138,42 @@ def test_one_failure_is_written_down_and_the_rest_goes_on(store: Store, monkeypa
     assert "ZeroDivisionError" in failed["traceback"]
     # the next time it is tried again, after all that has never failed
     ran.clear()
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), ran))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), ran))
     tally = run_grid(floors(0, 1), store, HERE)
     assert (tally.kept, tally.done, tally.failed) == (1, 3, 0)
-    assert ran[-1] == "table1-strict/majority.wordnet-demo.0.json"
+    assert ran[-1] == "table1-strict/majority.wordnet-demo.0"
 
 
 def test_a_slow_method_has_fewer_seeds(store: Store, monkeypatch) -> None:
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), []))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), []))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), []))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), []))
     tally = run_grid(floors(*range(10)), store, HERE, thrifty=True)
     assert (tally.done, tally.skipped, tally.settled) == (10, 10, 20)
 
 
 def test_two_runs_on_one_folder_share_the_work(store: Store, monkeypatch) -> None:
     ran: list[str] = []
-    monkeypatch.setitem(work.WORK, "table1", fake(set(), ran))
-    monkeypatch.setitem(work.WORK, "table2", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table1", fake(set(), ran))
+    monkeypatch.setitem(cell_work.WORK, "table2", fake(set(), ran))
     first, second, third, last = floors(0, 1)
-    alive = {"host": platform.node(), "pid": os.getppid()}
-    store.write(first, {"state": "running", "by": alive})
-    store.write(third, {"state": "running", "by": alive | {"pid": 2**22 + 5}})  # of a run that was killed
+    store.put_mark(first, Mark(pid=os.getppid()))
+    store.put_mark(third, Mark(pid=2**22 + 5))  # of a run that was killed
 
     def tell(tally: Tally, cell: Cell | None, record: dict) -> None:
         if cell == second:  # meanwhile the other run has finished the last one
             store.write(last, {"state": "done"})
 
     tally = run_grid(floors(0, 1), store, HERE, tell=tell)
-    assert ran == [second.file, third.file]
+    assert ran == [second.name, third.name]
     assert (tally.done, tally.kept, tally.settled) == (2, 2, 4)
+    assert store.read(third)["attempts"] == 2
+    assert store.running(first)
+    assert not store.running(third)
 
 
 def test_bad_data_is_one_sentence_in_the_record() -> None:
-    record = run_job(Job(Cell("table1", "majority", "cora", 0, method="majority"), Path("nowhere"), 1))
+    record = run_job(CellJob(Cell("table1", "majority", "cora", 0, method="majority"), Path("nowhere"), 1))
     assert record["state"] == "failed"
     assert "nowhere" in record["error"]
     assert record["traceback"] == ""
@@ -185,7 +185,7 @@ def test_an_interrupted_fit_is_no_result(demo, monkeypatch) -> None:
 
     cell = Cell("table1", "scan-paper", "wordnet-demo", 0, preset="paper", changes=("dim=4", "hidden=8"))
     with pytest.raises(KeyboardInterrupt):
-        run_job(Job(cell, HERE, 1), stop)
+        run_job(CellJob(cell, HERE, 1), stop)
 
 
 @pytest.mark.slow
@@ -223,10 +223,10 @@ def test_names_that_do_not_exist_are_refused(tmp_path: Path) -> None:
 
 def test_a_broken_record_is_told_by_name(store: Store) -> None:
     cell = floors(0)[0]
-    path = store.cells / cell.file
-    path.parent.mkdir(parents=True)
-    path.write_text("{")
-    with pytest.raises(InputError, match=r"majority\.wordnet-demo\.0\.json is no record"):
+    store.write(cell, {"state": "done"})
+    path = store.cells / "table1-strict.jsonl"
+    path.write_text(path.read_text() + "{\n" + path.read_text())
+    with pytest.raises(InputError, match=r"table1-strict\.jsonl, line 2 is no record; delete the line"):
         store.done(cell)
 
 
@@ -241,12 +241,12 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
         time.sleep(0.02)
     os.killpg(run.pid, signal.SIGKILL)
     run.wait()
-    before = {path: path.read_bytes() for path in store.cells.glob("*/*.json")}
-    done = {path: text for path, text in before.items() if b'"done"' in text}
-    assert 3 <= len(done) < 18
+    path = store.cells / "table1-strict.jsonl"
+    before = path.read_bytes()
+    assert 3 <= len(list(store.records())) < 18
     assert subprocess.run(words, check=False).returncode == 0
     assert len(list(store.records())) == 18
-    assert all(path.read_bytes() == text for path, text in done.items())
+    assert path.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
 
 
 @pytest.mark.slow

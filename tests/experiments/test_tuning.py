@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from coembed.errors import InputError
 from coembed.experiments.plan import Choice, table_cells
 from coembed.experiments.search_spaces import SPACES, Range
 from coembed.experiments.table_rows import ROWS
-from coembed.experiments.tuning import Study, read_chosen, studies, tune, write_chosen
+from coembed.experiments.tuning import Study, read_chosen, studies, study_file, tune, write_chosen
 
 pytest.importorskip("optuna")
 SAN = next(row for row in ROWS["attributes"] if row.name == "san")
@@ -49,6 +48,7 @@ def test_a_stopped_study_goes_on_as_if_it_had_not_been(asked, tmp_path: Path) ->
     parts = tune(study, tmp_path / "parts", Path(), trials=5)
     assert len(asked) - before == 3
     assert [trial["settings"] for trial in parts["trials"]] == [t["settings"] for t in whole["trials"]]
+    assert study_file(tmp_path / "parts").get("attributes", "san", "wordnet-demo") == parts
 
 
 def test_chosen_values_become_rows_beside_the_usual_ones(tmp_path: Path) -> None:
@@ -58,9 +58,10 @@ def test_chosen_values_become_rows_beside_the_usual_ones(tmp_path: Path) -> None
         {"settings": {"restart": 0.3, "steps": 4}, "value": 0.8, "seconds": 1.0},
         {"settings": {"restart": 0.9}, "value": None, "seconds": 1.0},
     ]
-    (tmp_path / "a.json").write_text(json.dumps(record | {"trials": trials}))
+    kept = study_file(tmp_path)
+    kept.append(record | {"trials": trials})
     tie = [trials[0], trials[1] | {"value": 0.7}]
-    (tmp_path / "b.json").write_text(json.dumps(record | {"network": "pubmed", "trials": tie}))
+    kept.append(record | {"network": "pubmed", "trials": tie})
     path = tmp_path / "chosen.toml"
     assert write_chosen(tmp_path, path) == 2
     assert tomllib.loads(path.read_text())["attributes"]["san"]["cora"]["own"] == 0.7

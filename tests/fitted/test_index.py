@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from coembed import tensor_files as tensors
+from coembed import tensor_files
 from coembed.errors import InputError
-from coembed.fitted import Fitted, load, save, storage
-from coembed.fitted import nearest_index as index
+from coembed.fitted import Fitted, load, nearest_index, save, storage
 from coembed.fitted.moments import unit_rows
 from coembed.fitted.nearest_index import build_index, index_of, item_codes, nearest_exactly
 from coembed.network import Names, synthesize
 
-needs_faiss = pytest.mark.skipif(not index.find_spec("faiss"), reason="extra `large` is not installed")
+needs_faiss = pytest.mark.skipif(
+    not nearest_index.find_spec("faiss"), reason="extra `large` is not installed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def clustered() -> Fitted:
 @pytest.fixture
 def few(monkeypatch):
     """As if a hundred items were many."""
-    monkeypatch.setattr(index, "EXACT_ITEMS", 100)
+    monkeypatch.setattr(nearest_index, "EXACT_ITEMS", 100)
     monkeypatch.setattr(storage, "MAPPED_FROM", 1)
     monkeypatch.setattr(storage, "LISTED_NAMES", 10)
 
@@ -82,7 +83,7 @@ def test_codes_of_some_nodes_are_those_of_all(clustered, few):
 
 
 def test_block_by_block_is_all_at_once(clustered, monkeypatch):
-    monkeypatch.setattr(index, "_BLOCK", 257)
+    monkeypatch.setattr(nearest_index, "_BLOCK", 257)
     directions = unit_rows(clustered.attribute_mean[:20])
     found = nearest_exactly(clustered, "node", directions, 7)
     cosines = directions @ unit_rows(clustered.nodes.mean).T
@@ -93,7 +94,7 @@ def test_block_by_block_is_all_at_once(clustered, monkeypatch):
 def test_without_an_index_many_items_are_compared_too(clustered, few, monkeypatch):
     found = answers(clustered)
     assert index_of(clustered, "node") is None
-    monkeypatch.setattr(index, "EXACT_ITEMS", 200_000)
+    monkeypatch.setattr(nearest_index, "EXACT_ITEMS", 200_000)
     assert_alike(found, answers(clustered))
 
 
@@ -108,7 +109,7 @@ def test_the_index_answers_as_comparing_with_all_does(clustered, few, tmp_path, 
     assert kept.recall > 0.99
     assert kept.note().startswith("approximate: in 200 questions the index found ")
     found = answers(loaded)
-    monkeypatch.setattr(index, "EXACT_ITEMS", 200_000)
+    monkeypatch.setattr(nearest_index, "EXACT_ITEMS", 200_000)
     assert_alike(found, answers(clustered))
 
 
@@ -119,7 +120,7 @@ def test_the_recall_is_measured_not_assumed(clustered, few, tmp_path, monkeypatc
     def proposals(self, direction, count):
         return np.random.default_rng(0).choice(300, count, replace=False)
 
-    monkeypatch.setattr(index.ItemIndex, "candidates", proposals)
+    monkeypatch.setattr(nearest_index.ItemIndex, "candidates", proposals)
     assert build_index(clustered, tmp_path, "arrays-00000000.safetensors")["node"].recall < 0.2
 
 
@@ -202,8 +203,8 @@ def test_files_are_those_of_the_library(tmp_path):
         "whole": np.arange(4),
         "ø": np.array([True, False]),
     }
-    tensors.save_file(arrays, tmp_path / "x.safetensors")
-    for read in (load_file, tensors.open_file):
+    tensor_files.save_file(arrays, tmp_path / "x.safetensors")
+    for read in (load_file, tensor_files.open_file):
         found = read(tmp_path / "x.safetensors")
         assert found.keys() == arrays.keys()
         for name, array in arrays.items():

@@ -7,7 +7,6 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.fitted.gaussians import Codes
-from coembed.maps import layout as layouts
 from coembed.maps.layout import Layout, Plane, cached_layout, make_layout, principal_plane, spreads
 
 
@@ -54,7 +53,7 @@ def test_spreads_are_covariances_and_vanish_without_uncertainty(fitted):
 
 def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(layouts, "make_layout", lambda *a: made.append(a) or make_layout(*a))
+    monkeypatch.setattr("coembed.maps.layout.make_layout", lambda *a: made.append(a) or make_layout(*a))
     first, second = (cached_layout(fitted, tmp_path, "pca") for _ in range(2))
     assert len(made) == 1
     np.testing.assert_array_equal(first.nodes, second.nodes)
@@ -68,7 +67,7 @@ def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
 def test_unknown_methods_are_refused(fitted, monkeypatch):
     with pytest.raises(InputError, match="no map method 'globe'"):
         fitted.map2d("globe")
-    monkeypatch.setattr(layouts, "find_spec", lambda name: None)
+    monkeypatch.setattr("coembed.maps.layout.find_spec", lambda name: None)
     assert fitted.map2d().method == "pca"
     with pytest.raises(InputError, match=r"install coembed\[map\]"):
         fitted.map2d("tsne")
@@ -109,8 +108,8 @@ def test_among_islands_a_new_item_lands_on_the_nearest(rng, fitted):
 def test_spreads_of_a_large_map_come_from_a_sample(fitted, monkeypatch):
     layout, items = fitted.map2d("pca"), np.arange(6)
     exact = spreads(fitted, layout, items, items)
-    monkeypatch.setattr(layouts, "_ANCHORS", 10)
-    monkeypatch.setattr(layouts, "_CLOSE", 12)
+    monkeypatch.setattr("coembed.maps.layout._ANCHORS", 10)
+    monkeypatch.setattr("coembed.maps.layout._CLOSE", 12)
     near = spreads(fitted, layout, items, items)
     assert (np.linalg.eigvalsh(near) >= -1e-9).all()
     ratio = np.trace(near, axis1=1, axis2=2).sum() / np.trace(exact, axis1=1, axis2=2).sum()
@@ -126,6 +125,6 @@ def test_umap_lays_out_where_it_is_installed(fitted, monkeypatch):
             return np.random.default_rng(self.seed).random((len(rows), 2))
 
     monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=Umap))
-    monkeypatch.setattr(layouts, "find_spec", lambda name: name)
+    monkeypatch.setattr("coembed.maps.layout.find_spec", lambda name: name)
     layout = make_layout(fitted, "umap", seed=4)
     assert (layout.method, layout.nodes.shape, layout.attributes.shape) == ("umap", (40, 2), (15, 2))

@@ -62,11 +62,11 @@ def same_matches(found, expected):
 
 
 def test_few_and_many_newcomers_have_the_same_views(rng, monkeypatch):
-    from coembed.views import node_views as nodes
+    from coembed.views import node_views
 
     model = fit(random_network(rng), preset_settings("best", epochs=2, dim=4, hidden=4))
     rows = model.network.links[:5].tocsr(), model.network.attributes[:5].tocsr()
     few = place_newcomers(model, *rows)
-    monkeypatch.setattr(nodes, "FEW", 0)
+    monkeypatch.setattr(node_views, "FEW", 0)
     many = place_newcomers(model, *rows)
     np.testing.assert_allclose(few.codes.mean, many.codes.mean, atol=1e-5)

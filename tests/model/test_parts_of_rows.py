@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from coembed.kernels import Noise
-from coembed.model import row_chunks as parts
-from coembed.model import scan
+from coembed.model import row_chunks, scan
 from coembed.network import demo_network
 from coembed.settings import preset_settings
 
@@ -23,7 +22,7 @@ def loss_and_gradients(**changes):
 
 
 def memory_for(remembered, n_items):
-    return 3 * (parts.NEEDED * n_items + parts.REMEMBERED * remembered)
+    return 3 * (row_chunks.NEEDED * n_items + row_chunks.REMEMBERED * remembered)
 
 
 @pytest.mark.parametrize("remembered", [0, 700, 1476])
@@ -31,11 +30,11 @@ def memory_for(remembered, n_items):
 def test_parts_of_the_rows_are_the_whole(changes, remembered, monkeypatch):
     changes = {"rank": 16, **changes}
     whole = loss_and_gradients(**changes)
-    monkeypatch.setattr(parts, "WHOLE", 100)
-    monkeypatch.setattr(parts, "PART", 64)
-    monkeypatch.setattr(parts, "MEMORY", memory_for(remembered, 1476))
-    assert parts.first_remembered(1476) == 1476 - remembered
-    assert len(parts.row_parts(demo_network().n_nodes)) > 20
+    monkeypatch.setattr(row_chunks, "WHOLE", 100)
+    monkeypatch.setattr(row_chunks, "PART", 64)
+    monkeypatch.setattr(row_chunks, "MEMORY", memory_for(remembered, 1476))
+    assert row_chunks.first_remembered(1476) == 1476 - remembered
+    assert len(row_chunks.row_parts(demo_network().n_nodes)) > 20
     by_parts = loss_and_gradients(**changes)
     assert whole.keys() == by_parts.keys()
     for name, expected in whole.items():
@@ -43,9 +42,9 @@ def test_parts_of_the_rows_are_the_whole(changes, remembered, monkeypatch):
 
 
 def test_what_is_worked_out_again_leaves_the_same_units_out(monkeypatch):
-    monkeypatch.setattr(parts, "WHOLE", 100)
-    monkeypatch.setattr(parts, "PART", 64)
-    monkeypatch.setattr(parts, "MEMORY", 0.0)
+    monkeypatch.setattr(row_chunks, "WHOLE", 100)
+    monkeypatch.setattr(row_chunks, "PART", 64)
+    monkeypatch.setattr(row_chunks, "MEMORY", 0.0)
     settings = preset_settings(precision="float64", rank=8, dropout=0.5, encoder_dropout=0.5)
     torch.manual_seed(0)
     model = scan(demo_network(), settings)

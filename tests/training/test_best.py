@@ -10,8 +10,7 @@ from sklearn.metrics import roc_auc_score
 from coembed.fitted import load, save
 from coembed.network import Network, split_attributes
 from coembed.settings import preset_settings
-from coembed.training import Holdout, fit
-from coembed.training import label_ensemble as jury
+from coembed.training import Holdout, fit, label_ensemble
 from coembed.training.label_ensemble import call_jury
 from coembed.views import decomposition, find_basis, training_views
 
@@ -168,10 +167,10 @@ def test_dense_values_are_recognised():
 
 
 def test_of_very_many_labels_some_are_spared_to_tell_the_temperature(demo, monkeypatch):
-    monkeypatch.setattr(jury, "MANY", 100)
-    monkeypatch.setattr(jury, "ASIDE", 40)
+    monkeypatch.setattr(label_ensemble, "MANY", 100)
+    monkeypatch.setattr(label_ensemble, "ASIDE", 40)
     asked = []
-    monkeypatch.setattr(jury, "_discriminator", asked.append)
+    monkeypatch.setattr(label_ensemble, "_discriminator", asked.append)
     result = fit(demo, small(), preset="best")
     assert not asked  # nothing but the model itself
     np.testing.assert_array_equal(result.network.labels, demo.labels)

@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from coembed.fitted import load, save
-from coembed.fitted import nearest_index as index
-from coembed.model import row_chunks as parts
+from coembed.fitted import load, nearest_index, save
+from coembed.model import row_chunks
 from coembed.network import synthesize, true_classes
 from coembed.settings import preset_settings
-from coembed.training import fit, holdout
-from coembed.training import label_ensemble as jury
-from coembed.training import pair_score_weights as weighing
-from coembed.views import decomposition
-from coembed.views import nearest_neighbours as neighbours
+from coembed.training import fit, holdout, label_ensemble, pair_score_weights
+from coembed.views import decomposition, nearest_neighbours
 
 NODES, CLASSES = 1500, 4
 
@@ -21,13 +17,13 @@ NODES, CLASSES = 1500, 4
 def large(monkeypatch):
     pytest.importorskip("faiss")
     for module, limits in {
-        parts: {"WHOLE": 300, "PART": 256, "MEMORY": 0.0},
+        row_chunks: {"WHOLE": 300, "PART": 256, "MEMORY": 0.0},
         decomposition: {"MANY_ROWS": 300, "ROWS": 500, "NUMBERS": 24 * NODES, "UNITS": 20 * NODES},
-        neighbours: {"EXACT_ROWS": 200, "MOST_ROWS": 500, "SEARCHED": 256},
-        jury: {"MANY": 100, "ASIDE": 50},
+        nearest_neighbours: {"EXACT_ROWS": 200, "MOST_ROWS": 500, "SEARCHED": 256},
+        label_ensemble: {"MANY": 100, "ASIDE": 50},
         holdout: {"MOST_PAIRS": 2000},
-        weighing: {"WEIGHED": 40},
-        index: {"EXACT_ITEMS": 1000},
+        pair_score_weights: {"WEIGHED": 40},
+        nearest_index: {"EXACT_ITEMS": 1000},
     }.items():
         for name, value in limits.items():
             monkeypatch.setattr(module, name, value)
@@ -40,7 +36,7 @@ def test_it_learns_is_saved_and_answers(large, tmp_path):
     fitted = fit(network, preset_settings(epochs=40, dim=16))
     assert fitted.settings["rank"] == 24
     assert fitted.settings["hidden"] == 20
-    assert fitted.weights["alike.rows"].shape == (NODES, neighbours.MOST_FELLOWS)
+    assert fitted.weights["alike.rows"].shape == (NODES, nearest_neighbours.MOST_FELLOWS)
     assert "links.likely.mean" in fitted.companions
     truth = true_classes(nodes=NODES, classes=CLASSES)
     hidden = network.labels < 0

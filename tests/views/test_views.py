@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.views import attribute_views, find_basis, nearest_rows, new_views, training_views
-from coembed.views import nearest_neighbours as neighbours
+from coembed.views import (
+    attribute_views,
+    find_basis,
+    nearest_neighbours,
+    nearest_rows,
+    new_views,
+    training_views,
+)
 
 
 @pytest.fixture
@@ -128,12 +134,12 @@ def test_candidates_hold_nearly_all_of_the_nearest(monkeypatch, compared):
     )
     basis = find_basis(sp.csr_array((900, 900), dtype=np.float32), rows, rank=32)
     own = basis.own(rows)
-    exact = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
-    monkeypatch.setattr(neighbours, "EXACT_ROWS", 100)
-    monkeypatch.setattr(neighbours, "COMPARED", compared)
-    monkeypatch.setattr(neighbours, "SEARCHED", 256)
-    found = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    exact = nearest_neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    monkeypatch.setattr(nearest_neighbours, "EXACT_ROWS", 100)
+    monkeypatch.setattr(nearest_neighbours, "COMPARED", compared)
+    monkeypatch.setattr(nearest_neighbours, "SEARCHED", 256)
+    found = nearest_neighbours.nearest_fellows(own, own @ basis.attributes, 10)
     assert found.cosines.mean() > 0.98 * exact.cosines.mean()
     assert not (found.rows == np.arange(900)[:, None]).any()
-    again = neighbours.nearest_fellows(own, own @ basis.attributes, 10)
+    again = nearest_neighbours.nearest_fellows(own, own @ basis.attributes, 10)
     np.testing.assert_array_equal(found.rows, again.rows)

@@ -16,7 +16,7 @@ from coembed.baselines import (
     seano,
 )
 from coembed.errors import InputError, no_such
-from coembed.evaluation import scan_method as scan
+from coembed.evaluation import scan_method
 from coembed.evaluation.problem import Method
 from coembed.settings import Task
 
@@ -30,7 +30,9 @@ _LINKS: tuple[Task, ...] = ("links",)
 METHODS: dict[str, Method] = {
     each.name: each
     for each in (
-        Method("scan", (*_CLASSES, *_PAIRS), scan.fit, "nodes and attributes as Gaussians in one space"),
+        Method(
+            "scan", (*_CLASSES, *_PAIRS), scan_method.fit, "nodes and attributes as Gaussians in one space"
+        ),
         Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
         Method("linear-x", _CLASSES, classifiers.linear_x, "logistic regression on attributes"),
         Method("linear-ax", _CLASSES, classifiers.linear_ax, "logistic regression on links and attributes"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coembed.evaluation import scan_method as scan
+from coembed.evaluation import scan_method
 from coembed.evaluation.problem import Problem, no_nodes
 
 PRESET = "paper"
 
 
-def fit(problem: Problem) -> scan.ScanAnswer:
+def fit(problem: Problem) -> scan_method.ScanAnswer:
     """The model for links and attributes alone: no labels, no classes, settings of the preset `paper`."""
     network = problem.network.without_classes()
-    return scan.fit(replace(problem, network=network, validation=no_nodes(), preset=PRESET))
+    return scan_method.fit(replace(problem, network=network, validation=no_nodes(), preset=PRESET))

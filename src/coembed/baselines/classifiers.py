@@ -11,7 +11,13 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from coembed.baselines.features import degree_scaled, idf_rows, mean_of_neighbours, nearest_nodes, unit_rows
+from coembed.baselines.features import (
+    degree_scaled,
+    idf_rows,
+    mean_of_neighbours,
+    nearest_nodes,
+    unit_length_rows,
+)
 from coembed.errors import InputError
 from coembed.evaluation.problem import Answer, Problem
 from coembed.metrics import accuracy
@@ -72,7 +78,7 @@ def linear_x(problem: Problem) -> Classes:
 def linear_ax(problem: Problem) -> Classes:
     """Logistic regression on the node's links and attributes side by side."""
     network = problem.network
-    own = [unit_rows(degree_scaled(network.links)), idf_rows(network.attributes)]
+    own = [unit_length_rows(degree_scaled(network.links)), idf_rows(network.attributes)]
     return _linear(problem, Hops(sp.hstack(own, format="csr"), network.links, hops=0))
 
 
@@ -92,15 +98,15 @@ def linear_views(problem: Problem) -> Classes:
     own = idf_rows(network.attributes)
     linked = mean_of_neighbours(network.links)
     similar = _averaging(nearest_nodes(own))
-    views: tuple[View, ...] = (
-        View((), own),
-        View((), unit_rows(degree_scaled(network.links))),
-        View((linked,), own),
-        View((linked, linked), own),
-        View((similar,), own),
-        View((similar, similar), own),
+    views: tuple[AveragedFeatures, ...] = (
+        AveragedFeatures((), own),
+        AveragedFeatures((), unit_length_rows(degree_scaled(network.links))),
+        AveragedFeatures((linked,), own),
+        AveragedFeatures((linked, linked), own),
+        AveragedFeatures((similar,), own),
+        AveragedFeatures((similar, similar), own),
     )
-    return _linear(problem, Views(views))
+    return _linear(problem, ViewsSideBySide(views))
 
 
 def nearest_vote(problem: Problem) -> Classes:
@@ -137,7 +143,7 @@ class Blocks(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class AveragedFeatures:
     """Features after some averaging steps, the first step of the tuple being applied last."""
 
     steps: tuple[sp.csr_array, ...]
@@ -145,10 +151,10 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Views:
+class ViewsSideBySide:
     """Any views side by side, never written down where they are averages."""
 
-    views: Sequence[View]
+    views: Sequence[AveragedFeatures]
 
     def rows(self, nodes: np.ndarray) -> list[sp.csr_array]:
         blocks = []

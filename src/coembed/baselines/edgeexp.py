@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from coembed.baselines.features import frequency, largest_entries, presence, unit_rows
+from coembed.baselines.features import frequency, largest_entries, presence, unit_length_rows
 from coembed.baselines.gradient_training import report
 from coembed.baselines.method_options import number, options
 from coembed.baselines.rival_answers import KeptRows, csr_parts, keep_rows
@@ -59,7 +59,7 @@ def fit(problem: Problem) -> KeptRows:
     observed = presence(network.attributes)
     idf = np.log(network.n_nodes / np.maximum(frequency(observed), 1)).astype(np.float32)
     links = presence(network.links)
-    beliefs = unit_rows(observed)
+    beliefs = unit_length_rows(observed)
     for done in range(1, chosen.rounds + 1):
         guess = Guess(beliefs, _unexplained(links, beliefs, idf, chosen), observed, chosen)
         if done < chosen.rounds:
@@ -67,7 +67,7 @@ def fit(problem: Problem) -> KeptRows:
                 largest_entries(guess.rows(np.arange(start, min(start + ROWS, network.n_nodes))), chosen.kept)
                 for start in range(0, network.n_nodes, ROWS)
             ]
-            beliefs = unit_rows(sp.vstack(blocks, format="csr"))
+            beliefs = unit_length_rows(sp.vstack(blocks, format="csr"))
         report(problem, done, chosen.rounds)
     learnt = csr_parts("beliefs", guess.beliefs) | csr_parts("unexplained", guess.unexplained)
     return keep_rows(partial(Guess.rows, guess), observed.shape, learnt)
@@ -77,7 +77,7 @@ def _unexplained(
     links: sp.csr_array, beliefs: sp.csr_array, idf: np.ndarray, chosen: EdgeExplainOptions
 ) -> sp.csr_array:
     """sigma(-(alpha r + c)) at every link, r the cosine of the beliefs, rare attributes weighing more."""
-    weighed = unit_rows(_scaled_columns(beliefs, idf))
+    weighed = unit_length_rows(_scaled_columns(beliefs, idf))
     ends = np.repeat(np.arange(links.shape[0]), np.diff(links.indptr)), links.indices
     weights = links.copy()
     for start in range(0, links.nnz, ENTRIES):

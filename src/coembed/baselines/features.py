@@ -23,12 +23,12 @@ def frequency(matrix: sp.csr_array) -> np.ndarray:
     return np.bincount(matrix.indices, minlength=matrix.shape[1])
 
 
-def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
+def unit_length_rows(matrix: sp.csr_array) -> sp.csr_array:
     """Rows of length one; empty rows stay empty.
 
     Examples
     --------
-    >>> unit_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0]]))).toarray()
+    >>> unit_length_rows(sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0]]))).toarray()
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
@@ -51,7 +51,7 @@ def idf_rows(attributes: sp.csr_array) -> sp.csr_array:
     weighed = presence(attributes)
     weighed.data = idf[weighed.indices].astype(np.float32)
     weighed.eliminate_zeros()
-    return unit_rows(weighed)
+    return unit_length_rows(weighed)
 
 
 def degree_scaled(links: sp.csr_array) -> sp.csr_array:

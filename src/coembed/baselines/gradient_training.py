@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from coembed.baselines.features import idf_rows, unit_rows
+from coembed.baselines.features import idf_rows, unit_length_rows
 from coembed.evaluation.problem import Problem
 from coembed.kernels.sparse import SparseMatrix
 from coembed.network import Network
@@ -54,7 +54,7 @@ def node_features(network: Network, inputs: str) -> sp.csr_array:
     if inputs == "idf":
         return idf_rows(attributes)
     if inputs == "unit":
-        return unit_rows(attributes)
+        return unit_length_rows(attributes)
     sizes = np.asarray(abs(attributes).sum(axis=1))
     scale = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return sp.csr_array(sp.diags_array(scale.astype(np.float32)) @ attributes)

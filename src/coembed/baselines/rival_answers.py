@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from coembed.baselines.classifiers import Classes
 from coembed.evaluation.problem import Answer
+from coembed.progress import CountProgress
 
 BUDGET = 100_000_000
 """Most scores that an answer keeps (400 MB); those of a larger network are made again whenever asked for."""
@@ -78,7 +79,7 @@ def keep_rows(
     rows: Rows,
     shape: tuple[int, int],
     learnt: Mapping[str, np.ndarray],
-    each: Callable[[int, int], None] = lambda block, blocks: None,
+    each: CountProgress = lambda block, blocks: None,
     columns: Rows | None = None,
 ) -> KeptRows:
     """An answer from a function of rows, with all its scores at hand if they are within the budget.

@@ -6,9 +6,17 @@ from typing import Annotated
 
 import typer
 
-from coembed.cli import demo, evaluate, explore, query, reproduce, synthesize, train
-from coembed.cli import model_files as files
-from coembed.cli import network_commands as data
+from coembed.cli import (
+    demo,
+    evaluate,
+    explore,
+    model_files,
+    network_commands,
+    query,
+    reproduce,
+    synthesize,
+    train,
+)
 from coembed.version import __version__
 
 app = typer.Typer(
@@ -29,14 +37,14 @@ app.command(rich_help_panel=START)(evaluate.evaluate)
 app.command(rich_help_panel=START)(reproduce.reproduce)
 for question in (query.predict, query.complete, query.links, query.profile, query.similar):
     app.command(rich_help_panel=ASK)(question)
-app.command("map", rich_help_panel=ASK)(files.draw)
+app.command("map", rich_help_panel=ASK)(model_files.draw)
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(show)
-app.command(rich_help_panel=FILES)(data.info)
-app.command(rich_help_panel=FILES)(data.convert)
+app.command(rich_help_panel=FILES)(network_commands.info)
+app.command(rich_help_panel=FILES)(network_commands.convert)
 app.command(rich_help_panel=FILES)(synthesize.synthesize)
-app.command(rich_help_panel=FILES)(files.embed)
-app.command(rich_help_panel=FILES)(files.export)
+app.command(rich_help_panel=FILES)(model_files.embed)
+app.command(rich_help_panel=FILES)(model_files.export)
 
 
 def _version(asked: bool) -> None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
-LOSS_PARTS = ("links", "attributes", "kl", "label", "classification")
+from coembed.progress import LOSS_PARTS
 
 
 def to_stdout() -> Console:

@@ -87,6 +87,7 @@ def _accuracies(network: Network, split: LabelSplit, fitted: Fitted) -> dict[str
     """Share of the hidden labels that each gets right, all from the same known labels."""
     from coembed.baselines.classifiers import linear_x, majority
     from coembed.evaluation.problem import Problem
+    from coembed.metrics import accuracy
 
     problem = Problem("classification", split.visible(network), split.validation)
     truth = network.labels[split.test]
@@ -95,9 +96,7 @@ def _accuracies(network: Network, split: LabelSplit, fitted: Fitted) -> dict[str
         "linear model on the words": linear_x(problem).values,
         "coembed": fitted.probabilities,
     }
-    return {
-        name: float((values[split.test].argmax(axis=1) == truth).mean()) for name, values in answers.items()
-    }
+    return {name: accuracy(truth, values[split.test].argmax(axis=1)) for name, values in answers.items()}
 
 
 def _profiles(fitted: Fitted, k: int = 5) -> dict[str, list[Match]]:

@@ -9,8 +9,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from coembed.cli.console import to_stderr
-from coembed.experiments.cell import Cell, Record
+from coembed.experiments.cell import Cell
 from coembed.experiments.grid import Tally
+from coembed.experiments.record_file import Record
 
 SHOWN = ("accuracy", "svm_accuracy", "auc", "ap", "auc_matched", "seconds_per_epoch")
 

@@ -83,7 +83,7 @@ class Share:
         return array if array is None or self.processes == 1 else np.array(array[own.start : own.stop])
 
     def views(self, type: str, views: TypeViews) -> TypeViews:
-        """The views of own items; of the owners of attributes, those owners that are own, of all attributes."""
+        """The views of own items; of the owners of attributes own ones, for all attributes."""
         if self.processes == 1:
             return replace(views, sparse={name: sp.csr_array(view) for name, view in views.sparse.items()})
         own = self.partitions[type].own

@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from coembed.errors import InputError, no_such
-from coembed.evaluation.problem import Answer, Method, Progress
+from coembed.evaluation.problem import Answer, Method
 from coembed.evaluation.scoring import score_published, score_strict
 from coembed.evaluation.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
 from coembed.network import Network
+from coembed.progress import EpochProgress
 from coembed.settings import Task
 
 Protocol = Literal["strict", "published"]
@@ -35,7 +36,7 @@ def evaluate(
     protocol: Protocol = "strict",
     inputs: Inputs = "full",
     changes: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: EpochProgress | None = None,
     part: Part = "test",
 ) -> dict[str, Any]:
     """Hide a part of the network, let the method learn from the rest, and ask it about the hidden part.
@@ -131,7 +132,7 @@ def run_trial(
     protocol: Protocol = "strict",
     inputs: Inputs = "full",
     changes: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: EpochProgress | None = None,
     part: Part = "test",
 ) -> Outcome:
     """One seed of :func:`evaluate`, with all that it leaves.
@@ -180,7 +181,7 @@ def _method(method: str | Method, task: Task) -> Method:
     return method
 
 
-def _with_seed(progress: Progress | None, seed: int) -> Progress | None:
+def _with_seed(progress: EpochProgress | None, seed: int) -> EpochProgress | None:
     if progress is None:
         return None
     return lambda epoch, epochs, figures: progress(epoch, epochs, {"seed": seed, **figures})

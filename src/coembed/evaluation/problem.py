@@ -10,10 +10,8 @@ import numpy as np
 
 from coembed.network import Network
 from coembed.network.pairs import by_row
+from coembed.progress import EpochProgress
 from coembed.settings import Task
-
-Progress = Callable[[int, int, dict[str, float]], None]
-"""Called with epoch, epochs and named figures while a method learns."""
 
 PAIR_ROWS = 256
 
@@ -58,7 +56,7 @@ class Problem:
     seed: int = 0
     preset: str = "best"
     changes: tuple[str, ...] = ()
-    progress: Progress | None = None
+    progress: EpochProgress | None = None
 
     @property
     def training(self) -> np.ndarray:

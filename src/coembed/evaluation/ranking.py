@@ -1,4 +1,4 @@
-"""Ranking of hidden items against all items not yet known: MRR, Recall@k and nDCG@k."""
+"""Ranking of hidden items against all items not yet known, a few rows at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.pairs import entries
+from coembed.metrics import ranking_of_rows
 
 ROWS = 256
 """Nodes whose scores are held at a time."""
@@ -36,9 +36,8 @@ def ranking_metrics(
     Returns
     -------
     dict
-        ``mrr`` (reciprocal rank of the first hidden item), ``recall_at_k``, ``ndcg_at_k``. Items of
-        equal score share their places: recall and nDCG are expectations over a random order of the ties, the
-        first rank is the mean one.
+        ``mrr`` (reciprocal rank of the first hidden item), ``recall_at_k``, ``ndcg_at_k``, see
+        :func:`coembed.metrics.ranking_of_rows`.
 
     Examples
     --------
@@ -56,47 +55,8 @@ def ranking_metrics(
     if len(nodes) > room:
         nodes = np.sort(np.random.default_rng(seed).choice(nodes, room, replace=False))
     parts = [
-        _rank_rows(row_scores(rows), hidden[rows], known[rows], k)
+        ranking_of_rows(row_scores(rows), hidden[rows], known[rows], k)
         for rows in np.split(nodes, range(ROWS, len(nodes), ROWS))
     ]
     reciprocal, recall, ndcg = np.concatenate(parts, axis=1).mean(axis=1)
     return {"mrr": float(reciprocal), f"recall_at_{k}": float(recall), f"ndcg_at_{k}": float(ndcg)}
-
-
-def _rank_rows(scores: np.ndarray, hidden: sp.csr_array, known: sp.csr_array, k: int) -> np.ndarray:
-    """Reciprocal rank, recall and nDCG (the three rows) of every node (the columns)."""
-    n_rows, n_items = scores.shape
-    scores = np.array(scores, dtype=np.float64)
-    scores[tuple(entries(known).T)] = -np.inf
-    row, item = entries(hidden).T
-    wanted = scores[row, item]
-    above = np.empty(len(row), dtype=np.int64)
-    level = np.empty(len(row), dtype=np.int64)
-    for start in range(0, len(row), ROWS):  # a row of scores for every hidden item: a few at a time
-        part = slice(start, start + ROWS)
-        candidates, own = scores[row[part]], wanted[part, None]
-        above[part] = np.count_nonzero(candidates > own, axis=1)
-        level[part] = np.count_nonzero(candidates == own, axis=1)
-
-    # a tie of `level` items takes the places above + 1 ... above + level, each with equal chance
-    discount = np.zeros(n_items + 1)
-    discount[1 : k + 1] = 1 / np.log2(np.arange(2, min(k, n_items) + 2))
-    gained = np.cumsum(discount)
-    gain = (gained[above + level] - gained[above]) / level
-    hit = np.clip((k - above) / level, 0, 1)
-
-    counts = np.bincount(row, minlength=n_rows)
-    first = np.full(n_rows, n_items, dtype=np.int64)
-    np.minimum.at(first, row, above)
-    leads = above == first[row]
-    together = np.bincount(row[leads], minlength=n_rows)  # hidden items in the leading tie
-    level_first = np.zeros(n_rows, dtype=np.int64)
-    level_first[row[leads]] = level[leads]
-    first_rank = first + (level_first + 1) / (together + 1)
-    return np.stack(
-        [
-            1 / first_rank,
-            np.bincount(row, weights=hit, minlength=n_rows) / counts,
-            np.bincount(row, weights=gain, minlength=n_rows) / gained[np.minimum(counts, k)],
-        ]
-    )

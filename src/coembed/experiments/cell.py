@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from coembed.evaluation.evaluation import Protocol
+from coembed.experiments.record_file import Record
 from coembed.settings import Task
 
-Record = dict[str, Any]
-"""What is kept of a cell: what it was, its state, and, once it is done, its figures."""
-
-_NAMES = ("experiment", "row", "network", "seed", "protocol", "at")
+IDENTITY = ("experiment", "row", "network", "seed", "protocol", "at")
+"""The fields of a cell that say which number it is: its record has them under the same names."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ class Cell:
     Examples
     --------
     >>> cell = Cell("table1", "gcn", "cora", 0, "strict", task="classification", method="gcn")
-    >>> cell.file
-    'table1-strict/gcn.cora.0.json'
+    >>> cell.name
+    'table1-strict/gcn.cora.0'
     """
 
     experiment: str
@@ -50,15 +49,20 @@ class Cell:
     changes: tuple[str, ...] = ()
 
     @property
-    def file(self) -> str:
-        """Where its record is kept, below the folder of all cells."""
+    def table(self) -> str:
+        """Name of the file that has its record, among others of the same experiment and protocol."""
+        return f"{self.experiment}-{self.protocol}"
+
+    @property
+    def name(self) -> str:
+        """What people call it, and the order of all cells."""
         row = self.row if self.at is None else f"{self.row}@{self.at:g}"
-        return f"{self.experiment}-{self.protocol}/{row}.{self.network}.{self.seed}.json"
+        return f"{self.table}/{row}.{self.network}.{self.seed}"
 
     @property
     def identity(self) -> Record:
         """The names of the number."""
-        return {name: value for name, value in asdict(self).items() if name in _NAMES}
+        return {name: value for name, value in asdict(self).items() if name in IDENTITY}
 
     @property
     def configuration(self) -> Record:
@@ -101,7 +105,12 @@ class Cell:
         )
 
 
-class Job(NamedTuple):
+def cell_of(record: Record) -> Cell:
+    """The cell that a record is about; how it was made stays in the record."""
+    return Cell(**{name: record[name] for name in IDENTITY})
+
+
+class CellJob(NamedTuple):
     """A cell, where its network lies, and how many threads it may use."""
 
     cell: Cell

@@ -9,20 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from coembed.errors import InputError
-from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import CellJob
 from coembed.experiments.code_version import made_on
 from coembed.experiments.details import details_of
 from coembed.experiments.epoch_costs import scaling_work
 from coembed.experiments.map_cells import map_work
 from coembed.experiments.network_statistics import datasets_work
+from coembed.experiments.record_file import Record
 from coembed.experiments.trial_cells import run_cell
+from coembed.progress import EpochProgress
 
 DIGITS = 6
 
 
-def run_job(job: Job, progress: Progress | None = None) -> Record:
+def run_job(job: CellJob, progress: EpochProgress | None = None) -> Record:
     """Do a cell; whatever goes wrong is part of the record.
 
     Examples
@@ -30,7 +31,7 @@ def run_job(job: Job, progress: Progress | None = None) -> Record:
     >>> from pathlib import Path
     >>> from coembed.experiments.cell import Cell
     >>> cell = Cell("table1", "majority", "wordnet-demo", 0, method="majority")
-    >>> record = run_job(Job(cell, Path("."), 1))
+    >>> record = run_job(CellJob(cell, Path("."), 1))
     >>> record["state"], 0.4 < record["metrics"]["accuracy"] < 0.5
     ('done', True)
     """
@@ -49,7 +50,7 @@ def run_job(job: Job, progress: Progress | None = None) -> Record:
     return outcome | {"threads": job.threads, "finished": finished, "made_on": made_on()}
 
 
-def trial_work(job: Job, progress: Progress | None) -> Record:
+def trial_work(job: CellJob, progress: EpochProgress | None) -> Record:
     """A cell of a table: one trial, all of its figures."""
     outcome = run_cell(job, progress)
     return {
@@ -59,7 +60,7 @@ def trial_work(job: Job, progress: Progress | None) -> Record:
     }
 
 
-Work = Callable[[Job, Progress | None], Record]
+Work = Callable[[CellJob, EpochProgress | None], Record]
 WORK: dict[str, Work] = {"map": map_work, "scaling": scaling_work, "datasets": datasets_work}
 """Experiments whose cells are not plain trials."""
 

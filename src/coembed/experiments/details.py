@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from coembed.evaluation.evaluation import Outcome
 from coembed.evaluation.problem import Pairs
-from coembed.experiments.cell import Cell, Record
+from coembed.experiments.cell import Cell
+from coembed.experiments.record_file import Record
 from coembed.fitted import Fitted
 from coembed.fitted.fitted import Kind
 from coembed.metrics import auc, expected_calibration_error, reliability

@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import CellJob
+from coembed.experiments.record_file import Record
 from coembed.network import Network, synthesize
+from coembed.progress import EpochProgress
 from coembed.settings import preset_settings
 
 SYNTHETIC = "synthetic"
@@ -34,7 +35,7 @@ def synthetic_network(nodes: int) -> Network:
     )
 
 
-def scaling_work(job: Job, progress: Progress | None) -> Record:
+def scaling_work(job: CellJob, progress: EpochProgress | None) -> Record:
     """Time of the quickest epoch after the first, on a made-up network of `at` nodes or on a real one.
 
     Epochs are alike, so the quickest is the one least disturbed by whatever else the machine does. What

@@ -11,12 +11,13 @@ from statistics import fmean
 from typing import Any, Literal, get_args
 
 from coembed.errors import InputError
-from coembed.evaluation.problem import Progress
-from coembed.experiments.cell import Cell, Job, Record
+from coembed.experiments.cell import Cell, CellJob, cell_of
 from coembed.experiments.cell_work import cores, run_job
 from coembed.experiments.code_version import code_version
 from coembed.experiments.plan import SLOW_FIT, SLOW_SEEDS
+from coembed.experiments.record_file import Record
 from coembed.experiments.record_store import MOST_ATTEMPTS, Store
+from coembed.progress import EpochProgress
 
 Backend = Literal["loky", "dask", "ray"]
 
@@ -53,7 +54,7 @@ class Tally:
         return self.kept + self.done + self.failed + self.skipped
 
 
-Tell = Callable[[Tally, Cell | None, Record], None]
+CellProgress = Callable[[Tally, Cell | None, Record], None]
 """Called when a cell is settled, with its record; once at the start, without a cell."""
 
 
@@ -64,8 +65,8 @@ def run_grid(
     where: Where | None = None,
     *,
     thrifty: bool = False,
-    tell: Tell | None = None,
-    epochs: Progress | None = None,
+    tell: CellProgress | None = None,
+    epochs: EpochProgress | None = None,
 ) -> Tally:
     """Run all cells that are not done yet, in their order, those that failed before at the end.
 
@@ -88,20 +89,20 @@ def run_grid(
 
     def keep(cell: Cell, record: Record) -> None:
         store.write(cell, {**record, "code": version})
-        pending.pop(cell.file, None)
+        pending.pop(cell.name, None)
         if record["state"] == "done":
             tally.done += 1
             pace.add(cell, record["seconds"])
         else:
             tally.failed += 1
-            tally.errors.append(f"{cell.file}: {record['error']}")
+            tally.errors.append(f"{cell.name}: {record['error']}")
         tally.seconds_left = pace.left(list(pending.values()), where.jobs)
         report(tally, cell, record)
 
-    def jobs() -> Iterator[Job]:
+    def jobs() -> Iterator[CellJob]:
         threads = max(1, cores() // where.jobs)
         # what was in flight when a worker died is run again alone, last: so the culprit shows itself
-        trusted = [cell for cell in pending.values() if cell.file not in suspects]
+        trusted = [cell for cell in pending.values() if cell.name not in suspects]
         queue = deque(trusted or [next(iter(pending.values()))])
         put_off = set()
         while queue:
@@ -111,16 +112,16 @@ def run_grid(
                 queue.append(cell)
             elif store.done(cell) or store.busy(cell):
                 # another run on the same folder was faster, or is still at it
-                pending.pop(cell.file)
+                pending.pop(cell.name)
                 tally.kept += 1
             elif thrifty and cell.seed >= SLOW_SEEDS and pace.fit(cell) > SLOW_FIT:
-                pending.pop(cell.file)
+                pending.pop(cell.name)
                 tally.skipped += 1
             else:
                 store.begin(cell)
-                yield Job(cell, data, threads)
+                yield CellJob(cell, data, threads)
 
-    pending = {cell.file: cell for cell in left}
+    pending = {cell.name: cell for cell in left}
     suspects: set[str] = set()
     with _workers(where) as results:
         while pending:
@@ -137,12 +138,12 @@ def _count_the_lost(
 ) -> set[str]:
     """A worker is gone, with a cell that it was at: those in flight, which are tried again a few times."""
     lost = set()
-    for cell in [cell for cell in pending.values() if store.read(cell).get("state") == "running"]:
+    for cell in [cell for cell in pending.values() if store.running(cell)]:
         if store.attempts(cell) >= MOST_ATTEMPTS:
             reason = str(error).strip().splitlines()[0]
             keep(cell, {"state": "failed", "error": f"its process ended: {reason}", "seconds": {}})
         else:
-            lost.add(cell.file)
+            lost.add(cell.name)
     return lost
 
 
@@ -154,8 +155,7 @@ class Pace:
         self.fits: dict[tuple[str, ...], list[float]] = {}
         for record in store.records():
             if "total" in record.get("seconds", {}):
-                cell = Cell(*(record[name] for name in ("experiment", "row", "network", "seed", "protocol")))
-                self.add(cell, record["seconds"])
+                self.add(cell_of(record), record["seconds"])
 
     def add(self, cell: Cell, seconds: dict[str, float]) -> None:
         for key in self._keys(cell):
@@ -180,11 +180,11 @@ class Pace:
         return (cell.experiment, cell.row, cell.network), (cell.row, cell.network), (cell.network,), ()
 
 
-Results = Callable[[Iterator[Job], Progress | None], Iterator[tuple[Cell, Record]]]
+_RunJobs = Callable[[Iterator[CellJob], EpochProgress | None], Iterator[tuple[Cell, Record]]]
 
 
 @contextmanager
-def _workers(where: Where) -> Iterator[Results]:
+def _workers(where: Where) -> Iterator[_RunJobs]:
     """A function that runs jobs and gives their records as they come, in the place asked for."""
     if where.backend == "loky" and where.jobs == 1:
         yield _here
@@ -195,7 +195,7 @@ def _workers(where: Where) -> Iterator[Results]:
         return
     from joblib import Parallel, delayed, parallel_config
 
-    def elsewhere(jobs: Iterator[Job], epochs: Progress | None) -> Iterator[tuple[Cell, Record]]:
+    def elsewhere(jobs: Iterator[CellJob], epochs: EpochProgress | None) -> Iterator[tuple[Cell, Record]]:
         # one cell at a time for each process, dispatched when it is free: cells differ in length by minutes
         runner = Parallel(
             n_jobs=where.jobs, batch_size=1, pre_dispatch="n_jobs", return_as="generator_unordered"
@@ -212,12 +212,12 @@ def _workers(where: Where) -> Iterator[Results]:
         yield elsewhere
 
 
-def _here(jobs: Iterator[Job], epochs: Progress | None) -> Iterator[tuple[Cell, Record]]:
+def _here(jobs: Iterator[CellJob], epochs: EpochProgress | None) -> Iterator[tuple[Cell, Record]]:
     for job in jobs:
         yield job.cell, run_job(job, epochs)
 
 
-def _there(job: Job) -> tuple[Cell, Record]:
+def _there(job: CellJob) -> tuple[Cell, Record]:
     import warnings
 
     warnings.filterwarnings("ignore", message="Sparse (CSR|invariant)")
@@ -250,7 +250,7 @@ def _not_installed(where: Where) -> InputError:
     )
 
 
-def _on_ray(jobs: Iterator[Job], at_a_time: int) -> Iterator[tuple[Cell, Record]]:
+def _on_ray(jobs: Iterator[CellJob], at_a_time: int) -> Iterator[tuple[Cell, Record]]:
     """By tasks of Ray's own: its part in joblib gives nothing back before all is done."""
     import ray
 

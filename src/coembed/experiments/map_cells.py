@@ -8,19 +8,20 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from coembed.errors import InputError
-from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import CellJob
 from coembed.experiments.details import rounded
+from coembed.experiments.record_file import Record
 from coembed.experiments.trial_cells import run_cell
 from coembed.fitted import Fitted
 from coembed.maps.layout import principal_plane, tsne_plane
+from coembed.progress import EpochProgress
 
 VOTERS = 10
 DIGITS = 4
 
 
-def map_work(job: Job, progress: Progress | None) -> Record:
+def map_work(job: CellJob, progress: EpochProgress | None) -> Record:
     """Places of all nodes on the plane, as the paper's figure has them, and how well the classes part."""
     network = open_network(job.cell.network, job.data)
     outcome = run_cell(job, progress)

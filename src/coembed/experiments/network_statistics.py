@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job, Record
+from coembed.experiments.cell import CellJob
+from coembed.experiments.record_file import Record
 from coembed.network.description import summary
+from coembed.progress import EpochProgress
 
 COUNTS = (
     "nodes",
@@ -22,7 +23,7 @@ COUNTS = (
 )
 
 
-def datasets_work(job: Job, progress: Progress | None) -> Record:
+def datasets_work(job: CellJob, progress: EpochProgress | None) -> Record:
     """A network in figures; nothing is fitted.
 
     Examples
@@ -30,7 +31,7 @@ def datasets_work(job: Job, progress: Progress | None) -> Record:
     >>> from pathlib import Path
     >>> from coembed.experiments.cell import Cell
     >>> cell = Cell("datasets", "counts", "wordnet-demo", 0)
-    >>> datasets_work(Job(cell, Path(), 1), None)["metrics"]["links"]
+    >>> datasets_work(CellJob(cell, Path(), 1), None)["metrics"]["links"]
     3682
     """
     figures = summary(open_network(job.cell.network, job.data))

@@ -183,7 +183,7 @@ PLANS: dict[str, Callable[[str, Choice], list[Cell]]] = {
 def plan(experiments: Iterable[str], choice: Choice) -> list[Cell]:
     """The cells of several experiments, each once: the first seed of everything, then the second."""
     check_methods(choice.methods)
-    cells = {cell.file: cell for name in experiments for cell in PLANS[name](name, choice)}
+    cells = {cell.name: cell for name in experiments for cell in PLANS[name](name, choice)}
     # sorting is stable: within a seed the experiments, rows and networks stay in their order
     return sorted(cells.values(), key=lambda cell: cell.seed)
 

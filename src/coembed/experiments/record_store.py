@@ -1,27 +1,47 @@
-"""The folder of records: one small JSON file a cell, each there complete or not at all."""
+"""The folder of records: a file of JSON lines for every table and protocol, and marks of what is running."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from coembed.errors import InputError
-from coembed.experiments.cell import Cell, Record
+from coembed.experiments.cell import IDENTITY, Cell, cell_of
+from coembed.experiments.record_file import Record, RecordFile
 from coembed.files import replacing_file
 
-_FLAT_LIST = re.compile(r"\[\s+([-+.\deE,\s]+?)\s+\]")
 MOST_ATTEMPTS = 3
 """A cell that ended the whole process so many times (out of memory, say) is given up until asked again."""
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A cell is being worked on: for which time, and by which process."""
+
+    attempts: int = 1
+    host: str = field(default_factory=platform.node)
+    pid: int = field(default_factory=os.getpid)
+
+    @property
+    def of_another(self) -> bool:
+        """Whether the process is another one of this machine, and still there."""
+        if self.host != platform.node() or self.pid == os.getpid():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True  # it is there, and somebody else's
+        return True
+
+
+@dataclass(frozen=True)
 class Store:
-    """Records below ``folder/cells``.
+    """Records below ``folder/cells``: ``table1-strict.jsonl`` and so on.
 
     Examples
     --------
@@ -39,10 +59,18 @@ class Store:
     def cells(self) -> Path:
         return self.folder / "cells"
 
+    @property
+    def marks(self) -> Path:
+        """A small file for every cell that is being worked on, removed when it is settled."""
+        return self.cells / ".running"
+
+    def table(self, name: str) -> RecordFile:
+        """The records of one experiment under one protocol."""
+        return RecordFile(self.cells / f"{name}.jsonl", IDENTITY)
+
     def read(self, cell: Cell) -> Record:
-        """What is known of a cell; empty if nothing."""
-        path = self.cells / cell.file
-        return read_record(path) if path.exists() else {}
+        """What became of a cell; empty if nothing yet."""
+        return self.table(cell.table).get(*cell.identity.values()) or {}
 
     def done(self, cell: Cell) -> bool:
         """Whether the cell is finished, made the way it is asked for now."""
@@ -51,7 +79,9 @@ class Store:
 
     def attempts(self, cell: Cell) -> int:
         """How often the cell was begun and not finished."""
-        record = self.read(cell)
+        mark, record = self.mark(cell), self.read(cell)
+        if mark is not None:
+            return mark.attempts
         return 0 if record.get("state") == "done" else int(record.get("attempts", 0))
 
     def doubtful(self, cell: Cell) -> bool:
@@ -60,61 +90,44 @@ class Store:
 
     def begin(self, cell: Cell) -> None:
         """Note that the cell is being worked on: if nothing follows, it took the process down with it."""
-        by = {"host": platform.node(), "pid": os.getpid()}
-        self.write(cell, {"state": "running", "attempts": self.attempts(cell) + 1, "by": by})
+        self.put_mark(cell, Mark(self.attempts(cell) + 1))
+
+    def put_mark(self, cell: Cell, mark: Mark) -> None:
+        with replacing_file(self._mark(cell)) as sibling:
+            sibling.write_text(json.dumps(asdict(mark)), encoding="utf-8")
+
+    def mark(self, cell: Cell) -> Mark | None:
+        """Who is or was at the cell; None if nobody, or it was finished."""
+        try:
+            return Mark(**json.loads(self._mark(cell).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError):
+            return Mark()  # lost when the machine went down: begun once, and nobody else is at it
+
+    def running(self, cell: Cell) -> bool:
+        """Whether the cell was begun, and nothing has become of it."""
+        return self.mark(cell) is not None
 
     def busy(self, cell: Cell) -> bool:
         """Whether another process of this machine is at the cell right now."""
-        record = self.read(cell)
-        by = record.get("by", {})
-        if record.get("state") != "running" or by.get("host") != platform.node() or by["pid"] == os.getpid():
-            return False
-        try:
-            os.kill(by["pid"], 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True  # it is there, and somebody else's
-        return True
+        mark = self.mark(cell)
+        return mark is not None and mark.of_another
 
     def write(self, cell: Cell, outcome: Record) -> None:
         """Keep what became of a cell."""
         known = {"attempts": max(1, self.attempts(cell)), "configuration": cell.configuration}
-        with replacing_file(self.cells / cell.file) as sibling:
-            sibling.write_text(as_text({**cell.identity, **known, **outcome}), encoding="utf-8")
+        self.table(cell.table).append({**cell.identity, **known, **outcome})
+        self._mark(cell).unlink(missing_ok=True)
 
     def records(self, state: str = "done") -> Iterator[Record]:
         """All records in a state, in the order of their names."""
-        for path in sorted(self.cells.glob("*/*.json")):
-            if path.name.startswith("."):
-                continue  # half-written, by a process that was killed or still writes
-            record = read_record(path)
-            if record.get("state") == state:
-                yield record
+        for path in sorted(self.cells.glob("*.jsonl")):
+            found = self.table(path.stem).records().values()
+            yield from sorted(
+                (record for record in found if record.get("state") == state),
+                key=lambda record: cell_of(record).name,
+            )
 
-
-def as_text(record: Record) -> str:
-    """A record as JSON, lists of numbers in a line each.
-
-    Examples
-    --------
-    >>> print(as_text({"state": "done", "counts": [1, 2]}), end="")
-    {
-     "state": "done",
-     "counts": [1, 2]
-    }
-    """
-    text = json.dumps(record, indent=1, allow_nan=False)
-    return _FLAT_LIST.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text) + "\n"
-
-
-def read_record(path: Path) -> Record:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} is no record of a cell ({error}); delete it, and it is made again"
-        ) from None
-    if not isinstance(record, dict):
-        raise InputError(f"{path} is no record of a cell; delete it, and it is made again")
-    return record
+    def _mark(self, cell: Cell) -> Path:
+        return self.marks / f"{cell.name.replace('/', '.')}.json"

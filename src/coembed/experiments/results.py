@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coembed.experiments.benchmark_networks import TITLES
-from coembed.experiments.cell import Record
+from coembed.experiments.record_file import Record
 from coembed.experiments.record_store import Store
 
 Key = tuple[str, str, str, str, float | None]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coembed.evaluation.evaluation import Outcome, run_trial
-from coembed.evaluation.problem import Progress
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import Job
+from coembed.experiments.cell import CellJob
+from coembed.progress import EpochProgress
 
 
-def run_cell(job: Job, progress: Progress | None = None) -> Outcome:
+def run_cell(job: CellJob, progress: EpochProgress | None = None) -> Outcome:
     """Hide, fit, ask, as the cell says."""
     cell = job.cell
     outcome = run_trial(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,18 +13,18 @@ from typing import Any, NamedTuple
 from coembed.errors import InputError
 from coembed.experiments.benchmark_networks import TITLES, open_network
 from coembed.experiments.code_version import code_version
+from coembed.experiments.record_file import Record, RecordFile
 from coembed.experiments.search_spaces import SPACES, Range
 from coembed.experiments.table_rows import ROWS, Row
 from coembed.files import replacing_file
 from coembed.network import Network
+from coembed.progress import Tell
 from coembed.settings import Task
 
 TRIALS = 8
 SEED = 0
 """Of the split whose validation part is looked at, and of the search."""
 JUDGED: dict[Task, str] = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,15 @@ def studies(networks: tuple[str, ...], methods: tuple[str, ...], tasks: tuple[Ta
                 yield from (Study(task, row, network) for network in networks)
 
 
-def tune(
-    study: Study, folder: Path, data: Path, trials: int = TRIALS, tell: Tell | None = None
-) -> dict[str, Any]:
+def tune(study: Study, folder: Path, data: Path, trials: int = TRIALS, tell: Tell | None = None) -> Record:
     """Try settings, the row's own first, and keep what each gave; trials that are there are not run again.
 
     Optuna's sampler (TPE) proposes; it is told of all earlier trials, so that a study that was stopped goes
     on as if it had not been.
     """
     optuna = _optuna()
-    path = folder / f"{study.name}.json"
-    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else _new(study)
+    kept = study_file(folder)
+    record = deepcopy(kept.get(study.task, study.row.name, study.network)) or _new(study)
     network = open_network(study.network, data)
     for number in range(len(record["trials"]), trials):
         # a sampler of its own for each trial: its choice depends on the trials before, not on the process
@@ -77,15 +76,19 @@ def tune(
         done = _try(study, network, proposed)
         record["trials"].append(done)
         record["code"] = code_version()
-        with replacing_file(path) as sibling:
-            sibling.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        kept.append(record)
         if tell is not None:
             said = "failed" if done["value"] is None else f"{JUDGED[study.task]} {done['value']:.4f}"
             tell(f"{study.name} trial {number + 1}/{trials}: {said}, {done['seconds']:.0f} s")
-    return dict(record)
+    return record
 
 
-def _new(study: Study) -> dict[str, Any]:
+def study_file(folder: Path) -> RecordFile:
+    """Where all studies are kept: a line a study, written anew after each of its trials."""
+    return RecordFile(folder / "studies.jsonl", ("task", "row", "network"))
+
+
+def _new(study: Study) -> Record:
     return {
         "task": study.task,
         "row": study.row.name,
@@ -155,7 +158,7 @@ def _optuna() -> Any:
 class Tuned(NamedTuple):
     """What came of a study: its record, the trial to be taken, and the figure of the row's own settings."""
 
-    record: dict[str, Any]
+    record: Record
     best: dict[str, Any]
     own: float | None
 
@@ -166,8 +169,9 @@ def finished_studies(folder: Path) -> list[Tuned]:
     The row's own settings, which are tried first, stay unless something was better: a tie changes nothing.
     """
     found = []
-    for file in sorted(folder.glob("*.json")):
-        record = json.loads(file.read_text(encoding="utf-8"))
+    kept = study_file(folder).records()
+    for name in sorted(kept, key=".".join):
+        record = kept[name]
         tried = [trial for trial in record["trials"] if trial["value"] is not None]
         if tried:
             best = max(tried, key=lambda trial: trial["value"])

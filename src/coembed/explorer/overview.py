@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from coembed.cli.console import LOSS_PARTS
 from coembed.explorer.asking import Explorer
 from coembed.fitted.matches import ItemKind
 from coembed.maps.palette import class_mark
 from coembed.network.description import summary
 from coembed.network.network import UNKNOWN
+from coembed.progress import LOSS_PARTS
 from coembed.version import __version__
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from coembed.errors import InputError
 from coembed.explorer.application import make_app
 from coembed.explorer.asking import Explorer
 from coembed.explorer.guard import is_loopback
+from coembed.progress import Tell
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -31,7 +31,7 @@ def serve(
     token: str | None = None,
     browser: bool = False,
     elsewhere: bool = False,
-    tell: Callable[[str], None] = print,
+    tell: Tell = print,
 ) -> None:
     """Serve a model until it is interrupted.
 

@@ -10,7 +10,6 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from coembed.explorer.application import page_files
 from coembed.explorer.asking import Explorer
 from coembed.files import replacing_file
 from coembed.fitted.matches import ItemKind
-
-Progress = Callable[[int, int], None]
+from coembed.progress import CountProgress
 
 MOST_CARDS = 3000
 _ANSWERS, _NEIGHBOURS, _EXPLAINED = 12, 100, 8
@@ -33,7 +31,7 @@ _POLICY = (
 
 
 def write_report(
-    explorer: Explorer, path: Path, most_cards: int = MOST_CARDS, progress: Progress | None = None
+    explorer: Explorer, path: Path, most_cards: int = MOST_CARDS, progress: CountProgress | None = None
 ) -> Path:
     """Write the page of a model as one file, complete or not at all.
 
@@ -63,7 +61,7 @@ def check_report(path: Path) -> None:
         raise InputError(f"{path} must end in .html")
 
 
-def _cards(explorer: Explorer, most: int, progress: Progress | None) -> dict[str, dict[str, Any]]:
+def _cards(explorer: Explorer, most: int, progress: CountProgress | None) -> dict[str, dict[str, Any]]:
     """The cards by kind and name, each with its neighbours and, of a node, the reasons."""
     chosen: list[tuple[ItemKind, int]] = [
         *(("node", int(i)) for i in np.argsort(-explorer.degrees, kind="stable")[:most]),

@@ -274,7 +274,7 @@ class Fitted:
     def score_rows(
         self, rows: np.ndarray, relation: str, *, expected: bool = True, lift: bool = False
     ) -> np.ndarray:
-        """Scores of some items with *all* at the other end (of a column: with its attributes); call it in chunks."""
+        """Scores of some items with *all* at the other end (a column's attributes); call it in chunks."""
         rows = np.asarray(rows)
         joined, fit = self.network.relation(relation), self.relations[relation]
         moments = fit.crossed(self.codes_at(joined.source, rows), self.others(relation))

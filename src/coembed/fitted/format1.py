@@ -31,7 +31,9 @@ OLD_SETTINGS: dict[str, str] = {}
 def fitted_of_format1(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Fitted:
     """A model of version 0.1 from its record and its arrays."""
     network = _network(record, arrays)
-    own = {name: _numbers(arrays, name) for name in ("node_mean", "node_std", "attribute_mean", "attribute_std")}
+    own = {
+        name: _numbers(arrays, name) for name in ("node_mean", "node_std", "attribute_mean", "attribute_std")
+    }
     weights, biases, scores = (_group(arrays, name) for name in ("weights", "biases", "companions"))
     return plain_fitted(
         network,
@@ -154,7 +156,9 @@ def _views_layers(kind: str, weights: Mapping[str, np.ndarray]) -> ViewsLayers:
     def branches(of: str, names: list[str]) -> dict[str, Layer]:
         return {name: Layer(weights[f"{of}.{name}.0"], weights[f"{of}.{name}.bias"]) for name in names}
 
-    first = [name[len(kind) + 1 : -2] for name in weights if name.startswith(f"{kind}.") and name.endswith(".0")]
+    first = [
+        name[len(kind) + 1 : -2] for name in weights if name.startswith(f"{kind}.") and name.endswith(".0")
+    ]
     ordered = [name for name in _ORDER[kind] if name in first]
     labelled = kind == NODE and "label.1" in weights
     return ViewsLayers(

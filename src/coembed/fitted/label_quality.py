@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.metrics import (
+    accuracy,
+    brier_score,
+    confusion_matrix,
+    expected_calibration_error,
+    f1,
+    log_loss,
+    reliability,
+)
 from coembed.network.network import UNKNOWN, Network
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
-
-BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,8 @@ class Quality:
     confusion
         K x K counts: true class by predicted class.
     reliability
-        A row a bin of the probability: mean probability, share that is right, number of nodes.
+        A row a bin of the probability that is not empty: mean probability, share that is right, number of
+        nodes.
     """
 
     nodes: np.ndarray
@@ -70,43 +78,24 @@ def judge(fitted: Fitted, truth: Network) -> Quality:
     nodes = np.flatnonzero(labels != UNKNOWN)
     probabilities, classes = fitted.predict_proba()[nodes].astype(np.float64), fitted.network.n_classes
     answers, right = probabilities.argmax(axis=1), labels[nodes]
-    sure = probabilities.max(axis=1)
-    confusion = np.bincount(right * classes + answers, minlength=classes**2).reshape(classes, classes)
-    reliability = _reliability(sure, answers == right)
     known = fitted.network.labels[fitted.network.labels != UNKNOWN]
     commonest = np.bincount(known, minlength=classes).argmax()
     figures = {
-        "accuracy": float((answers == right).mean()),
-        "macro F1": _macro_f1(confusion),
-        "log loss": float(-np.log(np.maximum(probabilities[np.arange(len(nodes)), right], 1e-12)).mean()),
-        "Brier score": float(((probabilities - np.eye(classes)[right]) ** 2).sum(axis=1).mean()),
-        "calibration error": float(
-            (reliability[:, 2] * abs(reliability[:, 0] - reliability[:, 1])).sum() / len(nodes)
-        ),
-        "commonest class": float((right == commonest).mean()),
+        "accuracy": accuracy(right, answers),
+        "macro F1": f1(right, answers)[0],
+        "log loss": log_loss(right, probabilities),
+        "Brier score": brier_score(right, probabilities),
+        "calibration error": expected_calibration_error(right, probabilities),
+        "commonest class": accuracy(right, commonest),
     }
-    return Quality(nodes, right, answers, sure, figures, confusion, reliability)
-
-
-def _reliability(probability: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Mean probability, share right and count of every bin that is not empty.
-
-    Examples
-    --------
-    >>> _reliability(np.array([0.92, 0.98, 0.55]), np.array([True, True, False]))
-    array([[0.55, 0.  , 1.  ],
-           [0.95, 1.  , 2.  ]])
-    """
-    place = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
-    counts, sums, hits = (
-        np.bincount(place, weights, minlength=BINS) for weights in (None, probability, right.astype(float))
+    bins = reliability(right, probabilities)
+    full = bins.counts > 0
+    return Quality(
+        nodes,
+        right,
+        answers,
+        probabilities.max(axis=1),
+        figures,
+        confusion_matrix(right, answers, classes),
+        np.column_stack([bins.confidence, bins.right, bins.counts])[full],
     )
-    full = counts > 0
-    return np.column_stack([sums[full] / counts[full], hits[full] / counts[full], counts[full]])
-
-
-def _macro_f1(confusion: np.ndarray) -> float:
-    """Mean F1 of the classes that occur."""
-    right, asked = np.diag(confusion), confusion.sum(axis=0) + confusion.sum(axis=1)
-    occurs = confusion.sum(axis=1) > 0
-    return float((2 * right[occurs] / asked[occurs]).mean()) if occurs.any() else 0.0

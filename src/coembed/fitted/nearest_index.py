@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from coembed.fitted.moments import unit_length
+from coembed.progress import Tell
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -98,9 +99,7 @@ def nearest_exactly(fitted: Fitted, kind: str, directions: np.ndarray, count: in
     return np.take_along_axis(best, np.argsort(-scores, axis=1, kind="stable"), axis=1)
 
 
-def build_index(
-    fitted: Fitted, folder: Path, key: str, progress: Callable[[str], None] | None = None
-) -> dict[str, ItemIndex]:
+def build_index(fitted: Fitted, folder: Path, key: str, progress: Tell | None = None) -> dict[str, ItemIndex]:
     """Build the indexes that a result needs and keep them in its folder; `key` ties them to its arrays."""
     if find_spec("faiss") is None:
         return {}
@@ -140,7 +139,7 @@ def is_index_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def _build(fitted: Fitted, kind: str, folder: Path, key: str, say: Callable[[str], None]) -> ItemIndex:
+def _build(fitted: Fitted, kind: str, folder: Path, key: str, say: Tell) -> ItemIndex:
     import faiss
 
     start = time.perf_counter()

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from coembed.network.items import Items, Labels
 from coembed.network.names import Names
 from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
+from coembed.progress import Tell
 from coembed.records import pack, plain, unpack
 from coembed.tensor_files import open_file, save_file
 from coembed.views import Lens, Neighbours, Reading, TypeLens
@@ -76,7 +77,7 @@ def save(
     folder: str | os.PathLike[str],
     *,
     index: bool = True,
-    progress: Callable[[str], None] | None = None,
+    progress: Tell | None = None,
 ) -> Path:
     """Write a fitted result; a model that was there is replaced only once the new one is complete.
 

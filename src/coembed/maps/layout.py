@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from coembed.errors import InputError, no_such
 from coembed.fitted.gaussians import Codes
 from coembed.fitted.moments import unit_rows
 from coembed.network.readers.npz import load_arrays, save_arrays
+from coembed.progress import CountProgress
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -26,9 +26,6 @@ METHODS = ("auto", "pca", "tsne", "umap")
 TITLES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 MOST_FOR_TSNE = 20_000
 """Items up to which ``auto`` takes t-SNE: well under a minute."""
-
-Progress = Callable[[int, int], None]
-"""Called on the way with the number of steps done and to do."""
 
 _PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
 _EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
@@ -46,7 +43,7 @@ class Layout:
 
 
 def make_layout(
-    fitted: Fitted, method: str = "auto", seed: int = 0, progress: Progress | None = None
+    fitted: Fitted, method: str = "auto", seed: int = 0, progress: CountProgress | None = None
 ) -> Layout:
     """Lay out directions of codes: items near each other point the same way in the common space."""
     method = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
@@ -65,7 +62,7 @@ def cached_layout(
     folder: str | os.PathLike[str],
     method: str = "auto",
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: CountProgress | None = None,
 ) -> Layout:
     """The layout kept with a model's folder, made and kept there at the first time of asking."""
     chosen = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
@@ -209,7 +206,7 @@ def _chosen(method: str, items: int) -> str:
     return method
 
 
-def tsne_plane(rows: np.ndarray, seed: int = 0, progress: Progress | None = None) -> np.ndarray:
+def tsne_plane(rows: np.ndarray, seed: int = 0, progress: CountProgress | None = None) -> np.ndarray:
     """Places on which neighbours (Euclidean) stay neighbours, by t-SNE; needs openTSNE."""
     from openTSNE import TSNE
 
@@ -237,7 +234,7 @@ def tsne_plane(rows: np.ndarray, seed: int = 0, progress: Progress | None = None
     return np.asarray(places)
 
 
-def _umap(rows: np.ndarray, seed: int, progress: Progress | None) -> np.ndarray:
+def _umap(rows: np.ndarray, seed: int, progress: CountProgress | None) -> np.ndarray:
     from umap import UMAP
 
     if len(rows) < 8:

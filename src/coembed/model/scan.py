@@ -23,6 +23,7 @@ from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.matrices import column_squares
+from coembed.progress import Tell
 from coembed.settings import Settings
 from coembed.views import Reading, Seen, TypeViews, look, readings
 from coembed.views.cells import CellLayout
@@ -35,7 +36,7 @@ def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
     return readings(network, settings.links, settings.attributes, settings.encoder == "views")
 
 
-def look_at(network: Network, settings: Settings, steps: Callable[[str], None] | None = None) -> Seen:
+def look_at(network: Network, settings: Settings, steps: Tell | None = None) -> Seen:
     """The views of a network under some settings."""
     found = read_as(network, settings)
     return look(network, found, settings.rank, settings.neighbours, settings.seed, steps)

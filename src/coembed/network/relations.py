@@ -6,7 +6,6 @@ column has one (a number, yes or no) or one for each of its values (a category, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,6 +15,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network.pairs import Pairing
+from coembed.progress import Tell
 
 Absent = Literal["no", "unknown"]
 ColumnKind = Literal["number", "category", "yes/no", "tags", "counts", "text", "date"]
@@ -119,7 +119,7 @@ class Relation:
         absent: Absent = "no",
         directed: bool = False,
         column: Column | None = None,
-        notice: Callable[[str], None] = lambda said: None,
+        notice: Tell = lambda said: None,
     ) -> Relation:
         """Check and normalise a matrix; `notice` is told what had to be changed."""
         matrix = canonical_matrix(values, name, keep_zeros=absent == "unknown")
@@ -183,7 +183,7 @@ def canonical_matrix(matrix: Any, what: str, keep_zeros: bool = False) -> sp.csr
     return csr
 
 
-def _without_loops(matrix: sp.csr_array, name: str, notice: Callable[[str], None]) -> sp.csr_array:
+def _without_loops(matrix: sp.csr_array, name: str, notice: Tell) -> sp.csr_array:
     loops = int(np.count_nonzero(matrix.diagonal()))
     if not loops:
         return matrix
@@ -191,7 +191,7 @@ def _without_loops(matrix: sp.csr_array, name: str, notice: Callable[[str], None
     return canonical_matrix(matrix - sp.diags_array(matrix.diagonal(), format="csr"), name)
 
 
-def _undirected(matrix: sp.csr_array, name: str, notice: Callable[[str], None]) -> sp.csr_array:
+def _undirected(matrix: sp.csr_array, name: str, notice: Tell) -> sp.csr_array:
     transposed = matrix.T.tocsr()
     if not (matrix != transposed).nnz:
         return matrix

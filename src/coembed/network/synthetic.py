@@ -22,6 +22,7 @@ from coembed.errors import InputError
 from coembed.files import replacing_file
 from coembed.network.names import Names
 from coembed.network.network import UNKNOWN, Network
+from coembed.progress import Tell
 
 ANY = -1
 """Instead of a group: draw from all items."""
@@ -46,7 +47,7 @@ def synthesize(
     homophily: float = 0.5,
     topicality: float = 0.3,
     name: str = "synthetic",
-    progress: Callable[[str], None] | None = None,
+    progress: Tell | None = None,
 ) -> Network:
     """Make a network with exactly these counts, without duplicates or self-loops; same seed, same network.
 

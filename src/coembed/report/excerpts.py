@@ -10,8 +10,8 @@ from typing import Any
 
 from coembed.errors import InputError
 from coembed.experiments.benchmark_networks import PAPER, TITLES
-from coembed.experiments.cell import Record
 from coembed.experiments.plan import TABLES
+from coembed.experiments.record_file import Record
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
 from coembed.files import replacing_file

@@ -13,7 +13,7 @@ from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
 from coembed.experiments.tuning import Tuned, finished_studies
 from coembed.files import replacing_file
-from coembed.report import report_texts as texts
+from coembed.report import report_texts
 from coembed.report.claims import PRESETS
 from coembed.report.excerpts import one_row, refresh
 from coembed.report.figures import FIGURES
@@ -31,12 +31,12 @@ TITLE = "SCAN reproduced"
 METRICS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     "table1": {
         "classes": (("macro_f1", "micro_f1", "accuracy"), ""),
-        "how sure": (("ece", "error_auroc"), texts.CALIBRATION),
+        "how sure": (("ece", "error_auroc"), report_texts.CALIBRATION),
     },
     "table2": {
-        "uniform negatives": (("auc", "ap"), texts.UNIFORM),
-        "matched negatives": (("auc_matched", "ap_matched"), texts.MATCHED),
-        "ranking": (("mrr", "recall_at_10", "ndcg_at_10"), texts.RANKING),
+        "uniform negatives": (("auc", "ap"), report_texts.UNIFORM),
+        "matched negatives": (("auc_matched", "ap_matched"), report_texts.MATCHED),
+        "ranking": (("mrr", "recall_at_10", "ndcg_at_10"), report_texts.RANKING),
     },
 }
 METRICS["links"] = METRICS["table2"]
@@ -88,7 +88,10 @@ def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] =
     """The report, block by block; sections without anything in them are left out."""
     sections = [
         Section("Summary", summary_blocks(results)),
-        Section("How to read the tables", [texts.STRICT, texts.MARKS, texts.PRESETS, Points(texts.WORDS)]),
+        Section(
+            "How to read the tables",
+            [report_texts.STRICT, report_texts.MARKS, report_texts.PRESETS, Points(report_texts.WORDS)],
+        ),
         Section("Overview", overview_blocks(results, drawn)),
         *(Section(HEADINGS[name], table_blocks(results, name)) for name in TABLES),
         Section("Sensitivity and cost", figure_blocks(results, drawn)),
@@ -96,7 +99,7 @@ def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] =
         Section("The published protocol", published_blocks(results)),
         Section("Tuning", tuning_blocks(tuned)),
         Section("Data sets", dataset_blocks(results)),
-        Section("Remarks on the paper", [Points(texts.INCONSISTENT)]),
+        Section("Remarks on the paper", [Points(report_texts.INCONSISTENT)]),
         Section("Rivals beside their printed values", rival_blocks(results)),
         Section("How this was made", made_blocks(results)),
     ]
@@ -112,8 +115,8 @@ def overview_blocks(results: Results, drawn: list[str]) -> list[Block]:
             blocks += [f"SCAN under preset {name}, strict protocol, means:", table]
     beside = beside_strongest(results)
     if beside is not None:
-        blocks += [texts.BESIDE, beside]
-    return blocks + pictures(drawn, {"overview": texts.OVERVIEW})
+        blocks += [report_texts.BESIDE, beside]
+    return blocks + pictures(drawn, {"overview": report_texts.OVERVIEW})
 
 
 def table_blocks(results: Results, experiment: str) -> list[Block]:
@@ -133,11 +136,11 @@ def table_blocks(results: Results, experiment: str) -> list[Block]:
 
 def figure_blocks(results: Results, drawn: list[str]) -> list[Block]:
     captions = {
-        "beta": texts.BETA,
-        "labels": texts.LABELS,
-        "map-tsne": texts.TSNE,
-        "map-pca": texts.PCA,
-        "scaling": texts.SCALING,
+        "beta": report_texts.BETA,
+        "labels": report_texts.LABELS,
+        "map-tsne": report_texts.TSNE,
+        "map-pca": report_texts.PCA,
+        "scaling": report_texts.SCALING,
     }
     blocks = pictures(drawn, captions)
     rows = []
@@ -146,9 +149,9 @@ def figure_blocks(results: Results, drawn: list[str]) -> list[Block]:
         if set(shown) != {"-"}:
             rows.append([TITLES[network], f"{ten:.0f} s", *shown])
     if rows:
-        blocks.append(texts.TEN_EPOCHS)
+        blocks.append(report_texts.TEN_EPOCHS)
         blocks.append(Plain(["", "the paper", *PRESETS.values()], rows))
-    return blocks + pictures(drawn, {"training": texts.TRAINING})
+    return blocks + pictures(drawn, {"training": report_texts.TRAINING})
 
 
 def _ten_epochs(results: Results, row: str, network: str) -> str:
@@ -163,9 +166,9 @@ def uncertainty_blocks(drawn: list[str]) -> list[Block]:
     return pictures(
         drawn,
         {
-            "variance": texts.VARIANCE,
-            "reliability": texts.RELIABILITY,
-            "errors": texts.ERRORS,
+            "variance": report_texts.VARIANCE,
+            "reliability": report_texts.RELIABILITY,
+            "errors": report_texts.ERRORS,
         },
     )
 
@@ -203,10 +206,10 @@ def published_blocks(results: Results) -> list[Block]:
         ]
         for gap in gaps(results, "scan-paper", "published")
     ]
-    blocks = [texts.PUBLISHED, Points(texts.LEAKS), *tables]
+    blocks = [report_texts.PUBLISHED, Points(report_texts.LEAKS), *tables]
     if differences:
         headings = ["SCAN (paper)", "network", "metric", "ours", "printed", "difference, points"]
-        blocks += [texts.NOT_PRINTED, Plain(headings, differences)]
+        blocks += [report_texts.NOT_PRINTED, Plain(headings, differences)]
     return blocks
 
 
@@ -227,7 +230,7 @@ def tuning_blocks(studies: Sequence[Tuned]) -> list[Block]:
     if not rows:
         return []
     headings = ["method", "network", "judged by", "trials", "own settings", "best trial", "chosen"]
-    return [texts.TUNING, Plain(headings, rows)]
+    return [report_texts.TUNING, Plain(headings, rows)]
 
 
 def titles(task: Task) -> dict[str, str]:
@@ -268,7 +271,7 @@ def dataset_blocks(results: Results) -> list[Block]:
     return [
         "Where the paper's table has another number it stands in brackets.",
         Plain(headings, rows),
-        Points(texts.COUNTING),
+        Points(report_texts.COUNTING),
     ]
 
 
@@ -296,7 +299,7 @@ def rival_blocks(results: Results) -> list[Block]:
     if not rows:
         return []
     return [
-        texts.RIVALS,
+        report_texts.RIVALS,
         Plain(["method", "network", "metric", "ours", "printed", "difference"], rows),
     ]
 

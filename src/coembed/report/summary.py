@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coembed.experiments.benchmark_networks import PAPER, TITLES
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import rows_named
-from coembed.report import report_texts as texts
+from coembed.report import report_texts
 from coembed.report.claims import PRESETS, claims_table
 from coembed.report.figures.scaling import measured_sizes
 from coembed.report.render import number
@@ -24,13 +24,13 @@ UNSEEN = 3
 
 
 def summary_blocks(results: Results) -> list[Block]:
-    blocks: list[Block] = [texts.PURPOSE]
+    blocks: list[Block] = [report_texts.PURPOSE]
     points = [*reached(results), *misses(results), *growth(results)]
     if points:
         blocks.append(Points(tuple(points)))
     claims = claims_table(results)
     if claims is not None:
-        blocks += [texts.CLAIMS, claims]
+        blocks += [report_texts.CLAIMS, claims]
     return blocks
 
 
@@ -76,7 +76,7 @@ def missed(title: str, together: Sequence[Gap]) -> str:
         f"{number(gap.printed)} ({number(gap.difference)})"
         for gap in together
     )
-    reason = texts.REASONS.get((first.table, first.network))
+    reason = report_texts.REASONS.get((first.table, first.network))
     if all(abs(gap.difference) < gap.ours.std for gap in together):
         why = "less than the spread over seeds"
     else:
@@ -114,4 +114,8 @@ def unseen_seeds(results: Results) -> str:
                 means.append(f"{TITLES[network]} {number(mean.mean)}")
         if means:
             parts.append(f"{title} {', '.join(means)}")
-    return f"{texts.PEEKED} Accuracy over seeds from {UNSEEN} on alone: {'; '.join(parts)}." if parts else ""
+    return (
+        f"{report_texts.PEEKED} Accuracy over seeds from {UNSEEN} on alone: {'; '.join(parts)}."
+        if parts
+        else ""
+    )

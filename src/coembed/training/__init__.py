@@ -5,7 +5,7 @@ from coembed.training.checkpoint import Checkpoints
 from coembed.training.fit import fit
 from coembed.training.fit_by_processes import clear, fit_together, job_checkpoint
 from coembed.training.holdout import Holdout
-from coembed.training.loop import Diverged, History, Progress, train
+from coembed.training.loop import Diverged, History, train
 
 __all__ = [
     "Checkpoints",
@@ -13,7 +13,6 @@ __all__ = [
     "History",
     "Holdout",
     "Lost",
-    "Progress",
     "clear",
     "fit",
     "fit_together",

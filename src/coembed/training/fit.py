@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -21,12 +20,13 @@ from coembed.model.schema import Keys
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
+from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import best_temperature, call_jury, labels_to_spare
-from coembed.training.loop import Progress, train
+from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
 from coembed.views.decomposition import affordable_hidden, affordable_rank
@@ -41,8 +41,8 @@ def fit(
     *,
     preset: str | None = None,
     holdout: Holdout | None = None,
-    progress: Progress | None = None,
-    steps: Callable[[str], None] | None = None,
+    progress: EpochProgress | None = None,
+    steps: Tell | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted:
     """Fit the model to a network of any types.
@@ -88,7 +88,7 @@ def prepare(
     network: Network,
     settings: Settings,
     holdout: Holdout | None,
-    tell: Callable[[str], None],
+    tell: Tell,
     checkpoints: Checkpoints | None = None,
 ) -> Prepared:
     """Settings without anything open, what may be seen, and how it looks."""
@@ -135,8 +135,8 @@ def learn(
     job: Job | None = None,
     *,
     preset: str = "best",
-    progress: Progress | None = None,
-    tell: Callable[[str], None] = lambda step: None,
+    progress: EpochProgress | None = None,
+    tell: Tell = lambda step: None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted | None:
     """Train the model of what was prepared, by the processes of a job; the first gets the result."""

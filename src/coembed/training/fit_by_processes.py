@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from coembed.distributed.job import Job
@@ -11,10 +11,10 @@ from coembed.distributed.processes import first_only
 from coembed.fitted import Fitted
 from coembed.network import read
 from coembed.network.readers.mapped import is_mapped
+from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.fit import knowing, learn, prepare
-from coembed.training.loop import Progress
 from coembed.training.prepared import is_prepared, open_prepared, write_prepared
 
 
@@ -41,8 +41,8 @@ def fit_together(
     job: Job,
     *,
     preset: str = "best",
-    progress: Progress | None = None,
-    steps: Callable[[str], None] | None = None,
+    progress: EpochProgress | None = None,
+    steps: Tell | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fitted | None:
     """Fit SCAN to a network by the processes of a job, which must be joined; the first gets the result.

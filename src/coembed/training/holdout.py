@@ -119,7 +119,7 @@ def without_labels_of(network: Network, hidden: Mapping[str, np.ndarray]) -> Net
 def validation_figures(
     model: SVAE, network: Network, holdout: Holdout, labels: Mapping[str, np.ndarray]
 ) -> dict[str, float]:
-    """Accuracy on held-out labels, AUC of held-out pairs, accuracy or R² of held-out cells, from the means."""
+    """Accuracy on held-out labels, AUC of held-out pairs, accuracy or R² of hidden cells, from the means."""
     figures: dict[str, float] = {}
     keys = Keys.of(network)
     found: dict[str, tuple[Tensor, Tensor | None]] = {}

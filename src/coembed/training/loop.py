@@ -19,10 +19,8 @@ from coembed.distributed.partition import Partition, held_by
 from coembed.errors import InputError
 from coembed.kernels import Noise
 from coembed.model import SVAE
+from coembed.progress import EpochProgress
 from coembed.training.checkpoint import Checkpoints
-
-Progress = Callable[[int, int, dict[str, float]], None]
-"""Called after every epoch with its number (from 1), the number of epochs, and the figures so far."""
 
 Validate = Callable[[], dict[str, float]]
 """Validation figures of the model as it is now, the higher the better."""
@@ -76,7 +74,7 @@ def train(
     choose: Callable[[dict[str, float]], float] = lambda figures: sum(figures.values()),
     validate_every: int = 5,
     patience: int = 0,
-    progress: Progress | None = None,
+    progress: EpochProgress | None = None,
     processes: int = 1,
     checkpoints: Checkpoints | None = None,
 ) -> History:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.progress import Tell
 
 EXACT_ROWS = 20_000
 """Rows up to which all are compared with all; beyond, candidates are, if faiss is installed."""
@@ -53,7 +53,7 @@ class Neighbours(NamedTuple):
 
 
 def nearest_fellows(
-    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Callable[[str], None] | None = None
+    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Tell | None = None
 ) -> Neighbours:
     """The `k` nearest fellows of each row: exactly, or, of very many rows, nearly.
 

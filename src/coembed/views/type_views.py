@@ -11,7 +11,7 @@ Words also come as they are, sparse. A new item is seen the same way; the known 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from coembed.network.matrices import unit_rows
 from coembed.network.network import Network
+from coembed.progress import Tell
 from coembed.views.basis import (
     PositionBasis,
     WordBasis,
@@ -42,8 +43,6 @@ MOST_SECOND = 8
 """Views of a type that are two relations away: those that most items have."""
 LONG_TO_LOOK_AT = 65_536
 """Items from which on making the views is worth a word on how far it is."""
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ NUMBER_TITLES = frozenset({"weight", "weights", "value", "values", "w", "count",
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """How a text file is laid out, as far as its beginning shows."""
 
     delimiter: str
@@ -88,7 +88,7 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Sheet]:
         raise _explained(path, layout, error) from None
 
 
-def _options(layout: Layout, block_bytes: int) -> dict[str, Any]:
+def _options(layout: TextLayout, block_bytes: int) -> dict[str, Any]:
     return {
         "read_options": pa_csv.ReadOptions(
             autogenerate_column_names=True,
@@ -111,7 +111,7 @@ def _header(table: pa.Table, has_header: bool | None) -> list[str] | None:
     return first if has_header else None
 
 
-def _as_sheet(path: Path, layout: Layout, table: pa.Table, header: list[str] | None, done: int) -> Sheet:
+def _as_sheet(path: Path, layout: TextLayout, table: pa.Table, header: list[str] | None, done: int) -> Sheet:
     """Rows of a file from row `done` on, counted with the header."""
     skipped = int(header is not None and done == 0)
     body = table.slice(skipped)
@@ -183,7 +183,7 @@ def head(path: Path, size: int = SAMPLE_BYTES) -> bytes:
         raise InputError(f"{path} cannot be read ({error}); check the file") from None
 
 
-def _layout(path: Path, skipped: int | None) -> Layout:
+def _layout(path: Path, skipped: int | None) -> TextLayout:
     raw = _sample(path)
     if not raw.strip():
         raise InputError(f"{path} is empty; give at least one line")
@@ -203,7 +203,7 @@ def _layout(path: Path, skipped: int | None) -> Layout:
     steady = [mark for mark in DELIMITERS if widths[mark][0] > 1 and len(set(widths[mark])) == 1]
     some = [mark for mark in DELIMITERS if widths[mark][0] > 1]
     delimiter = (steady or some or [","])[0]
-    return Layout(delimiter, widths[delimiter][0], skipped, max(len(row) for row in rows))
+    return TextLayout(delimiter, widths[delimiter][0], skipped, max(len(row) for row in rows))
 
 
 def _sample(path: Path) -> bytes:
@@ -228,7 +228,7 @@ def _is_comment(line: str) -> bool:
     return line.strip() in ("#", "%", "") or line.startswith(("# ", "% ", "#\t", "%\t"))
 
 
-def _explained(path: Path, layout: Layout, error: Exception) -> InputError:
+def _explained(path: Path, layout: TextLayout, error: Exception) -> InputError:
     """Find the line that the fast reader stumbled over; slow, but only once and for a person to read."""
     if isinstance(error, OSError) and not isinstance(error, pa.ArrowInvalid):
         return InputError(f"{path} cannot be read ({error}); check the file")
@@ -250,14 +250,14 @@ def _explained(path: Path, layout: Layout, error: Exception) -> InputError:
     return InputError(f"{path} cannot be read as a table ({' '.join(str(error).split())}); check the file")
 
 
-def _line_of_row(path: Path, layout: Layout, row: int) -> int:
+def _line_of_row(path: Path, layout: TextLayout, row: int) -> int:
     for position, (number, _) in enumerate(_rows(path, layout)):
         if position == row:
             return number
     return row + 1 + layout.skipped
 
 
-def _rows(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, layout: TextLayout) -> Iterator[tuple[int, list[str]]]:
     """Rows as Python reads them, with the number of their (last) line."""
     with open_bytes(path) as stream:
         lines = io.TextIOWrapper(

@@ -40,6 +40,7 @@ from coembed.network.readers.table_roles import (
     list_entries,
     wide_entries,
 )
+from coembed.progress import Tell
 
 BLOCK_BYTES = 1 << 25
 """Text read at a time."""
@@ -51,8 +52,6 @@ _WIDER = """CASE WHEN back IS NULL THEN forth WHEN forth IS NULL THEN back
     WHEN abs(forth) > abs(back) THEN forth WHEN abs(forth) < abs(back) THEN back
     ELSE greatest(forth, back) END"""
 
-Progress = Callable[[str], None]
-
 
 def stream_tables(
     files: dict[str, Path],
@@ -60,7 +59,7 @@ def stream_tables(
     folder: str | os.PathLike[str],
     *,
     memory: str = MEMORY,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Network:
     """Convert tables, given by role, to a mapped network in `folder`, and open it.
 
@@ -105,7 +104,7 @@ class _Conversion:
         files: dict[str, Path],
         name: str,
         folder: Path,
-        progress: Progress,
+        progress: Tell,
     ) -> None:
         self.tables, self.files, self.name, self.folder, self.say = tables, files, name, folder, progress
         self.said: list[str] = []

@@ -9,6 +9,7 @@ import numpy as np
 from coembed.experiments.benchmark_networks import TITLES
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
+from coembed.metrics import Reliability, pooled_reliability
 from coembed.report.figures.style import (
     FAINT,
     INK,
@@ -163,16 +164,12 @@ def error_figure(results: Results) -> Any:
     return figure
 
 
-def _bins(results: Results, row: str, network: str) -> Any:
-    """Bins of all seeds together: counts, mean confidence, share of right answers."""
+def _bins(results: Results, row: str, network: str) -> Reliability | None:
+    """Bins of all seeds together."""
     cells = results.cells("table1", row, network).values()
     found = [cell["details"]["reliability"] for cell in cells if "reliability" in cell.get("details", {})]
     if not found:
         return None
-    counts = np.array([bins["counts"] for bins in found])
-    total = np.maximum(counts.sum(axis=0), 1)
-    confidence, right = (
-        (np.array([bins[name] for bins in found]) * counts).sum(axis=0) / total
-        for name in ("confidence", "right")
+    return pooled_reliability(
+        Reliability(*(np.array(bins[name]) for name in Reliability._fields)) for bins in found
     )
-    return counts.sum(axis=0), confidence, right

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coembed.experiments.benchmark_networks import TITLES
-from coembed.experiments.cell import Record
+from coembed.experiments.record_file import Record
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
 from coembed.maps.palette import class_mark
