@@ -123,7 +123,7 @@ def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.nd
 
 @dataclass(frozen=True, eq=False)
 class PairScore:
-    """One score, by the sum of its terms, as the combination reads it; `first`: position of the first target."""
+    """One score, by the sum of its terms, as the combination reads it; `first` is where targets begin."""
 
     name: str
     terms: tuple[Vote | LowRank | Overlap | ItemModel, ...]
