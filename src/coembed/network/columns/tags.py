@@ -107,13 +107,13 @@ def frequent_texts(
         Of those that remain the most frequent are kept.
     """
     encoded = tokens.dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
     found, n_groups = len(encoded.dictionary), len(cell_groups(cells)[1])
-    rows_of_group = np.ones(n_groups, dtype=np.int64) if cells.is_list else cells.counts
-    once = np.unique(codes * max(n_groups, 1) + owners)  # a token twice in one cell is in one row
-    rows = np.bincount(
-        once // max(n_groups, 1), weights=rows_of_group[once % max(n_groups, 1)], minlength=found
-    )
+    rows_of_group = np.ones(n_groups) if cells.is_list else cells.counts
+    there = sp.csr_array((np.ones(len(codes), np.float32), (owners, codes)), shape=(n_groups, found))
+    there.sum_duplicates()  # a token twice in one cell is in one row
+    weights = np.repeat(rows_of_group, np.diff(there.indptr))
+    rows = np.bincount(there.indices, weights=weights, minlength=found)
     kept = np.flatnonzero((rows >= at_least) & (rows <= at_most * len(cells)))
     kept = kept[np.argsort(-rows[kept], kind="stable")[:most]]
     return found, sorted(encoded.dictionary.take(pa.array(kept)).to_pylist())

@@ -277,7 +277,5 @@ def _say_labels(owners: Mapping[str, ItemTable], said: list[str]) -> None:
         if column.kind in ("category", "yes/no")
     ]
     if could:
-        more = f" or {could[1]}" if len(could) > 1 else ""
-        said.append(
-            f"no labels were chosen: {could[0]}{more}, which are columns now, could be (--label {could[0]})"
-        )
+        which = f"{could[0]}, which is a column now," if len(could) == 1 else f"a column such as {could[0]}"
+        said.append(f"no labels were chosen: {which} could be (--label {could[0]})")
