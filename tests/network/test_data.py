@@ -47,7 +47,7 @@ def test_no_labels_no_attributes_no_links_is_legal():
         ({"links": np.zeros((2, 2)), "labels": [0.5, 1.0]}, "integers"),
         ({"links": np.zeros((2, 2)), "labels": [0]}, "2 integers"),
         ({"links": np.zeros((2, 2)), "labels": [0, 2], "class_names": ["a"]}, "no name"),
-        ({"links": np.zeros((2, 2)), "node_names": ["a", "a"]}, "occurs twice"),
+        ({"links": np.zeros((2, 2)), "class_names": ["a", "a"]}, "occurs twice"),
         ({"links": np.zeros((2, 2)), "node_names": ["a"]}, "1 node names for 2"),
     ],
 )
@@ -66,3 +66,13 @@ def test_the_input_is_never_changed():
     before = links.toarray().copy()
     Network.build(links)
     np.testing.assert_array_equal(links.toarray(), before)
+
+
+def test_names_that_repeat_are_titles():
+    network = Network.build(np.zeros((3, 3)), node_names=["Ann", "Ann", "Bob"])
+    assert list(network.node_names) == ["node0", "node1", "node2"]
+    assert list(network.main.titles) == ["Ann", "Ann", "Bob"]
+    assert network.node_index("Bob") == 2
+    assert "'Ann' occurs twice" in network.notices[0]
+    with pytest.raises(InputError, match="no node 'Ann'"):
+        network.node_index("Ann")

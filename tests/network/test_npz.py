@@ -89,3 +89,17 @@ def test_a_zip_of_something_else_is_named(tmp_path):
         file.writestr("edges.csv", "a,b")
     with pytest.raises(InputError, match="unpack"):
         read(tmp_path / "all.zip")
+
+
+def test_names_that_repeat_become_titles_and_stay_so(demo, tmp_path):
+    arrays = pieces(demo, tmp_path)
+    arrays["node_names"][1] = arrays["node_names"][0]
+    np.savez(tmp_path / "twice.npz", **arrays)
+    network = read(tmp_path / "twice.npz")
+    assert network.node_names[1] == "node1"
+    assert network.main.title(1) == arrays["node_names"][0]
+    assert len(network.notices) == 1
+    write(network, tmp_path / "again.npz")
+    again = read(tmp_path / "again.npz")
+    assert list(again.main.titles) == list(network.main.titles)
+    assert again.notices == ()

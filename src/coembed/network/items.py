@@ -90,12 +90,12 @@ class Items:
 
     Examples
     --------
-    >>> people = Items.build("people", ["p1", "p2"], titles=["Ann", "Ann"])
-    >>> people, people.position("p2"), people.title(1)
+    >>> people = Items.build("people", ["p-1", "p-2"], titles=["Ann", "Ann"])
+    >>> people, people.position("p-2"), people.title(1)
     (Items('people', 2 items), 1, 'Ann')
-    >>> people.position("p3")
+    >>> people.position("p-3")
     Traceback (most recent call last):
-    coembed.errors.InputError: there is no people 'p3'; did you mean 'p2' or 'p1'?
+    coembed.errors.InputError: there is no people 'p-3'; did you mean 'p-2' or 'p-1'?
     """
 
     name: str
@@ -171,6 +171,38 @@ class Items:
         return {title: i for title, i in found.items() if title not in twice}
 
 
+def ids_and_titles(
+    names: NameArray | None, count: int, kind: str
+) -> tuple[NameArray, NameArray | None, list[str]]:
+    """Ids of items by their names; if names repeat they are titles, ids are made up, and that is said.
+
+    Examples
+    --------
+    >>> ids_and_titles(["Ann", "Bob"], 2, "node")
+    (array(['Ann', 'Bob'], dtype=object), None, [])
+    >>> ids, titles, [said] = ids_and_titles(["Ann", "Ann", "Bob"], 3, "node")
+    >>> ids, titles
+    (array(['node0', 'node1', 'node2'], dtype=object), array(['Ann', 'Ann', 'Bob'], dtype=object))
+    >>> said
+    "node name 'Ann' occurs twice: names are titles, and ids were made (node0, node1, ...)"
+    """
+    twice = None if names is None else _repeated(names)
+    if names is None or twice is None or len(names) != count:
+        return unique_names(names, count, kind), None, []
+    titles = np.empty(count, dtype=object)
+    titles[:] = [str(name) for name in names]
+    made = f"ids were made ({kind}0, {kind}1, ...)"
+    said = f"{kind} name {twice[:40]!r} occurs twice: names are titles, and {made}"
+    return unique_names(None, count, kind), titles, [said]
+
+
+def _repeated(names: NameArray) -> str | None:
+    if isinstance(names, Names):
+        return names.repeated()
+    once: set[str] = set()
+    return next((n for n in map(str, names) if n in once or once.add(n)), None)  # type: ignore[func-returns-value]
+
+
 def unique_names(names: NameArray | None, count: int, kind: str) -> NameArray:
     """Unique strings, one for each of `count`; without any, made up.
 
@@ -190,9 +222,8 @@ def unique_names(names: NameArray | None, count: int, kind: str) -> NameArray:
     listed = [str(n) for n in names]
     if len(listed) != count:
         raise InputError(f"{len(listed)} {kind} names for {count}; give one for each")
-    if len(set(listed)) != count:
-        once: set[str] = set()
-        twice = next(n for n in listed if n in once or once.add(n))  # type: ignore[func-returns-value]
+    twice = _repeated(listed)
+    if twice is not None:
         raise InputError(f"{kind} name {twice!r} occurs twice; names must be unique")
     array = np.empty(count, dtype=object)
     array[:] = listed

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError, no_such
-from coembed.network.items import UNKNOWN, Items, Labels, unique_names
+from coembed.network.items import UNKNOWN, Items, Labels, ids_and_titles, unique_names
 from coembed.network.names import NameArray
 from coembed.network.relations import Column, Relation
 
@@ -96,7 +96,10 @@ class Network:
         name: str = "network",
         notices: Sequence[str] = (),
     ) -> Network:
-        """A plain network of matrix-like links and attributes, and integer labels (negative: unknown)."""
+        """A plain network of matrix-like links and attributes, and integer labels (negative: unknown).
+
+        Names of nodes that repeat become titles, and ids are made, which is said.
+        """
         said = list(notices)
         joined = Relation.build(LINKS, NODE, NODE, links, notice=said.append)
         n_nodes = joined.values.shape[0]
@@ -116,15 +119,17 @@ class Network:
                 f"got {known.dtype} of shape {known.shape}"
             )
         classes = Labels.build(known, class_names)
+        ids, titles, changed = ids_and_titles(node_names, n_nodes, NODE)
         return cls.plain(
             joined.values,
             owned.values,
             classes.values,
-            unique_names(node_names, n_nodes, NODE),
+            ids,
             unique_names(attribute_names, owned.values.shape[1], ATTRIBUTE),
             classes.classes,
             name,
-            said,
+            [*said, *changed],
+            titles,
         )
 
     @classmethod
@@ -138,12 +143,13 @@ class Network:
         class_names: np.ndarray,
         name: str = "network",
         notices: Sequence[str] = (),
+        node_titles: NameArray | None = None,
     ) -> Network:
         """A plain network of parts that are checked and canonical already."""
         column = Column(ATTRIBUTES, "tags", 0, attributes.shape[1])
         return cls(
             {
-                NODE: Items(NODE, node_names, labels=Labels(class_names, labels)),
+                NODE: Items(NODE, node_names, node_titles, Labels(class_names, labels)),
                 ATTRIBUTE: Items(ATTRIBUTE, attribute_names),
             },
             {
@@ -232,6 +238,12 @@ class Network:
         """With other labels of the same classes, of the main type unless said."""
         items = self.items(type)
         return replace(self, types={**self.types, items.name: items.with_labels(labels)})
+
+    def with_titles(self, titles: NameArray, type: str | None = None) -> Network:
+        """With other titles, of the main type unless said."""
+        items = self.items(type)
+        named = Items.build(items.name, items.ids, titles, items.labels)
+        return replace(self, types={**self.types, items.name: named})
 
     def without_classes(self) -> Network:
         """Without labels, and without the classes that they name."""

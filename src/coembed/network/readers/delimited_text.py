@@ -52,7 +52,9 @@ class TextLayout:
     longest: int
 
 
-def read_text(path: Path, has_header: bool | None = None, skipped: int | None = None) -> Sheet:
+def read_text(
+    path: Path, has_header: bool | None = None, skipped: int | None = None, line_ends: bool = False
+) -> Sheet:
     """Read a delimited file, compressed (gzip, bzip2, zstd, by ending or content) or not.
 
     Parameters
@@ -61,11 +63,13 @@ def read_text(path: Path, has_header: bool | None = None, skipped: int | None = 
         None: found out from the first row.
     skipped
         Lines to leave out at the beginning; None: the comments, lines that start with ``"# "`` or ``"% "``.
+    line_ends
+        Whether quoted cells may hold some, as texts do; slower.
     """
     layout = _layout(path, skipped)
     try:
         with open_bytes(path) as stream:
-            table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES))
+            table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
     except (pa.ArrowInvalid, OSError) as error:
         raise _explained(path, layout, error) from None
     return _as_sheet(path, layout, table, _header(table, has_header), 0)
@@ -88,14 +92,14 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Sheet]:
         raise _explained(path, layout, error) from None
 
 
-def _options(layout: TextLayout, block_bytes: int) -> dict[str, Any]:
+def _options(layout: TextLayout, block_bytes: int, line_ends: bool = False) -> dict[str, Any]:
     return {
         "read_options": pa_csv.ReadOptions(
             autogenerate_column_names=True,
             skip_rows=layout.skipped,
             block_size=max(block_bytes, 16 * layout.longest),  # a block must hold whole lines
         ),
-        "parse_options": pa_csv.ParseOptions(delimiter=layout.delimiter),
+        "parse_options": pa_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=line_ends),
         "convert_options": pa_csv.ConvertOptions(
             column_types={f"f{i}": pa.string() for i in range(layout.columns)},
             strings_can_be_null=False,

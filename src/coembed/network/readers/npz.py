@@ -33,7 +33,7 @@ def read_npz(path: Path) -> Network:
             f"{path}: labels must be {links.shape[0]} integers, "
             f"got {labels.dtype} of shape {labels.shape}; {REMEDY}"
         )
-    return Network.build(
+    network = Network.build(
         links,
         attributes,
         labels,
@@ -42,6 +42,10 @@ def read_npz(path: Path) -> Network:
         class_names=arrays.get("label_names"),
         name=path.stem,
     )
+    titles = arrays.get("node_titles")
+    if titles is None:
+        return network
+    return network.with_titles(titles)
 
 
 def write_npz(network: Network, path: Path) -> None:
@@ -52,6 +56,8 @@ def write_npz(network: Network, path: Path) -> None:
         "attr_names": network.attribute_names.astype(str),
         "label_names": network.class_names.astype(str),
     }
+    if network.main.titles is not None:
+        arrays["node_titles"] = np.asarray(network.main.titles).astype(str)
     for key, matrix in (("adj", network.links), ("attr", network.attributes)):
         arrays[f"{key}_data"] = matrix.data
         arrays[f"{key}_indices"] = matrix.indices

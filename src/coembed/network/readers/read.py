@@ -3,41 +3,75 @@
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coembed.errors import InputError
 from coembed.network.network import Network
+from coembed.network.readers.delimited_text import ID_TITLES, head, stream_text
 from coembed.network.readers.edge_tables import read_tables
 from coembed.network.readers.mapped import RECORD, is_mapped, open_mapped
 from coembed.network.readers.matlab import read_mat
 from coembed.network.readers.npz import read_npz
 from coembed.network.readers.planetoid_files import planetoid_name, read_planetoid
 from coembed.network.readers.scan_text import ENDINGS, is_scan_text, read_scan_text, siblings
+from coembed.network.readers.schema import SCHEMA_FILE, Schema
+from coembed.network.readers.sheet import stream_parquet
+from coembed.network.readers.table_folder import Tables, build_network, open_tables
 from coembed.network.readers.table_roles import assign_roles, role_of_name
 
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
+ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}
+"""Of tables of items: any text may lie beside these."""
 PACKED_ENDINGS = {".gz", ".bz2", ".zst"}
 EXPECTED = (
-    "give edges.csv (source, target), attributes.csv and labels.csv, the same as Parquet, "
-    "an .npz, a .mat, NAME.edge/.node/.label, or ind.NAME.*"
+    "give tables of items and relations, or edges.csv (source, target), attributes.csv and labels.csv, "
+    "the same as Parquet, an .npz, a .mat, NAME.edge/.node/.label, or ind.NAME.*"
 )
 
 
-def read(path: str | Path, *more_paths: str | Path) -> Network:
+@dataclass(frozen=True)
+class Asked:
+    """What was said about tables; if anything was, they are read as tables of items."""
+
+    labels: Sequence[str] = ()
+    kinds: Mapping[str, str] | None = None
+    schema: Schema | str | Path | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.kinds or self.schema is not None)
+
+
+def read(
+    path: str | Path,
+    *more_paths: str | Path,
+    labels: Sequence[str] | str = (),
+    kinds: Mapping[str, str] | None = None,
+    schema: Schema | str | Path | None = None,
+) -> Network:
     """Read a network from a folder, a file, or several tables.
 
     Parameters
     ----------
     path, more_paths
-        A folder or one file of any format; or the tables of links, attributes and labels, told apart by
-        their names (``edges.csv``, ``my_labels.tsv``), else taken in this order.
+        A folder or one file of any format; or several tables. Tables of links, attributes and labels are told
+        apart by their names (``edges.csv``, ``my_labels.tsv``), else taken in this order.
+    labels
+        Of tables of items: the columns that hold labels, as ``column`` or ``table.column``.
+    kinds
+        Of tables of items: what a column is, where it should not be found out: ``{"age": "number"}``; kinds
+        are number, category, yes/no, tags, counts, text, date, and skip.
+    schema
+        A ``network.toml`` that says what the tables are; one that lies in the folder is found.
 
     Notes
     -----
     ===========================  ================================================================
     tables, text or Parquet      ``edges``: source, target[, weight]; ``attributes``: node, attribute
                                  [, value], or node and one column an attribute; ``labels``: node, label
+    any other tables             a table with a column of unique ids is a type of items, a table of their
+                                 ids a relation; kinds of columns are found
     ``.npz``                     arrays, as :func:`coembed.network.write` makes them
     ``.edge``, ``.node``,        SCAN's text format; any one of the files finds the others
     ``.label``
@@ -55,13 +89,22 @@ def read(path: str | Path, *more_paths: str | Path) -> Network:
     >>> network = read(folder)
     >>> list(network.node_names), network.n_links, network.labels.tolist()
     (['ann', 'bob', 'eve'], 2, [0, -1, -1])
+    >>> _ = (folder / "people.csv").write_text("id,age,town\\nann,31,Oslo\\nbob,,Rome\\neve,24,Oslo\\n")
+    >>> read(folder / "people.csv")
+    Network('people'): 3 people, 3 people.attributes
+      age: people to people.attributes, 2 entries (number)
+      town: people to people.attributes, 3 entries (category)
     """
     paths = [Path(path), *(Path(more) for more in more_paths)]
-    for place in paths:
-        if not place.exists():
-            raise InputError(f"{place} does not exist; check the path")
-        if len(paths) > 1 and not place.is_file():
-            raise InputError(f"{place} is not a file; give one folder, or several files")
+    asked = Asked([labels] if isinstance(labels, str) else labels, kinds, schema)
+    _check_paths(paths)
+    found = open_items(*paths, asked=asked)
+    if found is not None:
+        return build_network(found)
+    if asked:
+        raise InputError(
+            f"{paths[0]} holds no tables of items: labels, kinds and schemas are for columns of those"
+        )
     if len(paths) == 1:
         return _read_folder(paths[0]) if paths[0].is_dir() else _read_file(paths[0])
     tables = find_tables(*paths)
@@ -72,18 +115,108 @@ def read(path: str | Path, *more_paths: str | Path) -> Network:
     raise InputError(f"{paths[0]} and {paths[1]} do not belong together; several files must be tables")
 
 
+def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:
+    """Tables of items with what they are, if that is what :func:`read` would find there."""
+    asked = asked or Asked()
+    schema = asked.schema
+    if len(paths) == 1 and paths[0].is_dir():
+        folder = paths[0]
+        if schema is None and (folder / SCHEMA_FILE).is_file() and not is_mapped(folder):
+            schema = folder / SCHEMA_FILE
+        files = _item_files(folder, bool(asked) or schema is not None)
+        name = _folder_name(folder)
+    elif len(paths) == 1:
+        files = list(paths) if _is_item_table(paths[0], bool(asked)) else []
+        name = paths[0].name.split(".")[0]
+    else:
+        files = list(paths) if _are_item_tables(paths, bool(asked)) else []
+        name = _folder_name(paths[0].parent)
+    return open_tables(files, name, asked.labels, asked.kinds, schema) if files else None
+
+
+def _check_paths(paths: list[Path]) -> None:
+    for place in paths:
+        if not place.exists():
+            raise InputError(f"{place} does not exist; check the path")
+        if len(paths) > 1 and not place.is_file():
+            raise InputError(f"{place} is not a file; give one folder, or several files")
+
+
+def _item_files(folder: Path, asked: bool) -> list[Path]:
+    """The tables of items of a folder; none if it holds a network of another format, links foremost."""
+    if is_mapped(folder) or (folder / "model.json").is_file():
+        return []
+    kinds = _files_by_kind(folder)
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    found = [p for p in files if _is_table_name(p, ITEM_ENDINGS) and "." in p.name]
+    if asked:
+        return found
+    if kinds["planetoid"] or kinds["scan"]:
+        return []
+    roles = {role_of_name(p) for p in kinds["tables"]}
+    others = [p for p in found if role_of_name(p) is None and p.name != "truth.csv"]
+    if not others or ("edges" in roles and roles & {"attributes", "labels", "names"}):
+        return []
+    return found if len(found) > 1 or not _lists_links(found[0]) else []
+
+
+def _is_item_table(path: Path, asked: bool) -> bool:
+    """Whether a table on its own is one of items: all but lists of links are."""
+    if path.name == RECORD or _format(path) not in ("text", "parquet"):
+        return False
+    return asked or (role_of_name(path) is None and not _lists_links(path))
+
+
+def _are_item_tables(paths: Sequence[Path], asked: bool) -> bool:
+    if not all(_format(path) in ("text", "parquet") for path in paths):
+        return False
+    if asked:
+        return True
+    nameless = all(role_of_name(path) is None for path in paths)
+    return nameless and not _lists_links(paths[0])
+
+
+def _lists_links(path: Path) -> bool:
+    """Two columns; or those of links by name; or, without names, two of ids and one of numbers.
+
+    Only the beginning is looked at: a list of links may be larger than memory.
+    """
+    parquet = head(path, 4) == b"PAR1"
+    sheet = next(stream_parquet(path, 1000) if parquet else stream_text(path))
+    width = len(sheet.columns)
+    if width <= 2:
+        return True
+    if sheet.header is not None:
+        return all(title in ID_TITLES - {"id", "ids", "name", "kind"} for title in sheet.header[:2])
+    return width == 3 and sheet.is_numeric(2)
+
+
 def find_tables(path: Path, *more_paths: Path) -> tuple[dict[str, Path], str] | None:
-    """The tables by role, and the name of the network, if that is what :func:`read` would find there."""
+    """The tables of links by role, and the name of the network, if that is what :func:`read` would find."""
     paths = [path, *more_paths]
     if len(paths) == 1 and path.is_dir():
-        found = [] if is_mapped(path) else _files_by_kind(path)["tables"]
+        if is_mapped(path) or _item_files(path, (path / SCHEMA_FILE).is_file()):
+            return None
+        found = _links_files(path)
         return (assign_roles(found), _folder_name(path)) if found else None
     if not all(_format(place) in ("text", "parquet") for place in paths):
         return None
     if len(paths) > 1:
-        return assign_roles(paths), _folder_name(path.parent)
+        return None if _are_item_tables(paths, False) else (assign_roles(paths), _folder_name(path.parent))
+    if _is_item_table(path, False):
+        return None
     stem = path.name.split(".")[0]
     return {"edges": path}, _folder_name(path.parent) if role_of_name(path) else stem
+
+
+def _links_files(folder: Path) -> list[Path]:
+    """The tables that are links, attributes and labels by name; or the only one, whose columns say so."""
+    kinds = _files_by_kind(folder)
+    if kinds["tables"] or kinds["planetoid"] or kinds["scan"] or kinds["whole"]:
+        return kinds["tables"]
+    files = [p for p in sorted(folder.iterdir()) if p.is_file() and not p.name.startswith(".")]
+    alone = [p for p in files if "." in p.name and _is_table_name(p, ITEM_ENDINGS)]
+    return alone if len(alone) == 1 else []
 
 
 def _read_file(path: Path) -> Network:
@@ -117,7 +250,7 @@ def _read_folder(folder: Path) -> Network:
         raise InputError(f"{folder} is a model, not a network; ask it, or give the network it was trained on")
     kinds = _files_by_kind(folder)
     planetoid = sorted({planetoid_name(p) or "" for p in kinds["planetoid"]})
-    scan, tables, whole = kinds["scan"], kinds["tables"], kinds["whole"]
+    scan, tables, whole = kinds["scan"], _links_files(folder), kinds["whole"]
     networks = {*planetoid, *(p.stem for p in scan)}
     if len(networks) > 1:
         raise InputError(
@@ -193,11 +326,11 @@ def _zipped(path: Path) -> str:
     return "npz"
 
 
-def _is_table_name(path: Path) -> bool:
+def _is_table_name(path: Path, known: set[str] = TABLE_ENDINGS) -> bool:
     endings = [suffix.lower() for suffix in path.suffixes]
     if endings and endings[-1] in PACKED_ENDINGS:
         endings.pop()
-    return not endings or endings[-1] in TABLE_ENDINGS
+    return not endings or endings[-1] in known
 
 
 def _is_other_table(path: Path) -> bool:

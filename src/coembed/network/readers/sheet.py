@@ -126,11 +126,11 @@ def stream_parquet(path: Path, rows: int = 1 << 20) -> Iterator[Sheet]:
 
 
 def _as_sheet(path: Path, table: pa.Table, done: int) -> Sheet:
-    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    kept = [i for i, name in enumerate(table.column_names) if not name.startswith("__index_level_")]
     return Sheet(
         path=path,
-        titles=tuple(kept),
-        columns=tuple(table.column(name) for name in kept),
+        titles=tuple(table.column_names[i] for i in kept),
+        columns=tuple(table.column(i) for i in kept),
         place=lambda row: f"{path}, row {done + row + 1}",
     )
 
