@@ -35,6 +35,7 @@ from coembed.views import (
     training_views,
     views_of,
 )
+from coembed.views.basis import averaging
 from coembed.views.reach import ways_of
 from coembed.views.type_views import link_rows, word_rows
 
@@ -56,12 +57,15 @@ class Placing:
         What views are made with; None if the networks read rows.
     alike
         The training items nearest to each training item, by type.
+    mass
+        What newcomers are shown of the classes of known items, by type.
     """
 
     readings: dict[str, Reading]
     layers: dict[str, Layers]
     lens: Lens | None = None
     alike: dict[str, Neighbours | None] = field(default_factory=dict)
+    mass: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +119,8 @@ def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray
         else:
             outputs, probabilities = _by_rows(fitted, type, layers, touch)
         space = fitted.types[type]
+        if probabilities is not None and space.strength:
+            probabilities = _leaning(fitted, type, touch, probabilities)
         if probabilities is not None and space.label_shift is not None:
             outputs = outputs + probabilities @ space.label_shift
         found[type] = from_log_std(outputs), probabilities
@@ -143,7 +149,10 @@ def trained_layers(fitted: Fitted) -> Trained:
     """The layers or the views at the training items, from the stored network and weights."""
     placing, network = _placing(fitted), fitted.network
     if placing.lens is not None:
-        return Trained(training_views(network, placing.lens, placing.alike), {})
+        views = training_views(network, placing.lens, placing.alike)
+        for name, mass in placing.mass.items():
+            views[name] = replace(views[name], dense={**views[name].dense, "labels": mass})
+        return Trained(views, {})
     rows = {}
     for type, layers in placing.layers.items():
         if isinstance(layers, RowLayers) and layers.propagates:
@@ -391,6 +400,23 @@ class Meeting:
         if column is not None and len(self.added[relation.target]):
             column = replace(column, stop=shape[1])
         return replace(relation, values=values.astype(np.float32), column=column)
+
+
+def _leaning(fitted: Fitted, type: str, touch: Mapping[str, Touch], probabilities: np.ndarray) -> np.ndarray:
+    """Class probabilities of newcomers that lean towards those of the known items they are linked to."""
+    space, labels = fitted.types[type], fitted.labels_of(type)
+    links = link_rows(bare_lens(fitted.network, type), touch).known
+    if links is None or space.probabilities is None:
+        return probabilities
+    there = space.probabilities.copy()
+    known = np.flatnonzero(labels != UNKNOWN)
+    there[known] = 0
+    there[known, labels[known]] = 1
+    linked = np.diff(links.indptr) > 0
+    found = probabilities.copy()
+    mean = averaging(abs(links)) @ there
+    found[linked] += space.strength * (mean[linked] - found[linked])
+    return found
 
 
 def _by_rows(

@@ -32,8 +32,8 @@ def complete(
 ) -> list[Match]:
     """See :meth:`Fitted.complete`."""
     network = fitted.network
-    if relation is not None and type is None:
-        joined = network.relation(named_relation(fitted, relation, None))
+    if relation in network.relations and type is None:
+        joined = network.relation(relation)
         ends = dict.fromkeys((joined.source, joined.target))
         holding = [end for end in ends if positions or network.items(end).find(item) is not None]
         type = holding[0] if holding else joined.source

@@ -29,6 +29,8 @@ class TypeSpace:
         K x 2D: what label k adds to [mean | log std] of z.
     block
         Where the block of the type's label begins in a code of the common space.
+    strength
+        How far class probabilities lean towards those of the links.
     """
 
     mean: np.ndarray
@@ -36,6 +38,7 @@ class TypeSpace:
     probabilities: np.ndarray | None = None
     label_shift: np.ndarray | None = None
     block: int = 0
+    strength: float = 0.0
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape

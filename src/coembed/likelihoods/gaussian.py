@@ -11,9 +11,6 @@ from coembed.likelihoods.likelihood import Likelihood
 if TYPE_CHECKING:
     from torch import Tensor
 
-LEAST_LOG_SCALE = float(np.log(0.1))
-"""A number is never explained to less than a tenth of its spread: what is copied would seem certain."""
-
 
 class Gaussian(Likelihood):
     """Values have an error of their own, beside that of both ends.
@@ -31,7 +28,6 @@ class Gaussian(Likelihood):
         error = value - score
         if log_scale is None:
             return 0.5 * error**2
-        log_scale = log_scale.clamp_min(LEAST_LOG_SCALE)
         return 0.5 * (error * (-log_scale).exp()) ** 2 + log_scale
 
     def zero(self, score: Tensor) -> Tensor:

@@ -41,6 +41,8 @@ Cost = Callable[[Tensor, ObservedPairs], Tensor]
 
 # a relation without any error would be infinitely likely
 SMALLEST_VARIANCE = 1e-12
+LEAST_ERROR = 0.1
+"""Of a number, in standard units: nothing is told to less, else what is copied would seem certain."""
 GROUP_ROWS = 8192
 """Items whose scores with all values of a category are held at a time."""
 
@@ -202,7 +204,8 @@ class RelationTerm(nn.Module):
         self.kind: Likelihood = likelihood(relation.likelihood)
         matrix = relation.matrix
         self.source = source or Partition.whole(matrix.shape[0])
-        self.target = target or Partition.whole(matrix.shape[1])
+        every = matrix.shape[1] if relation.targets is None else int(relation.targets.max(initial=-1)) + 1
+        self.target = target or Partition.whole(every)
         self.every_target, self.targets = self.target, relation.targets
         if relation.targets is not None:
             self.target = self.target.restricted(relation.targets)
@@ -238,14 +241,13 @@ class RelationTerm(nn.Module):
                 theirs = theirs[self.every_target.mine(torch.as_tensor(relation.targets)).numpy()]
             self.target_bias = self.source_bias if shared else Bias(theirs, self.target, device, dtype)
         self.log_gain: nn.Parameter | None = None
-        self.log_scale: nn.Parameter | None = None
         self.cell_bias: nn.Parameter | None = None
         if relation.cells is not None:
             self.cell_place = torch.as_tensor(relation.cells.place, device=device)
             self.cell_weight = torch.as_tensor(relation.cells.weight, device=device, dtype=dtype)
             self.cell_bias = nn.Parameter(torch.zeros(columns))
-            if self.kind.scaled:
-                self.log_scale = nn.Parameter(torch.zeros(columns))
+            counts = sum_of_all(np.bincount(matrix.indices, minlength=columns), self.source)
+            self.cell_counts = torch.as_tensor(counts, device=device, dtype=dtype)
         elif self.kind.scaled:
             squares = (matrix.data.astype(np.float64) ** 2).sum()
             self.squares = float(sum_of_all(squares, self.source)) * self.times
@@ -308,17 +310,36 @@ class RelationTerm(nn.Module):
         assert self.cell_bias is not None
         there = there.with_more(self.cell_bias)
         left = left.with_more(torch.ones_like(left.values[..., 0]))
+        if self.kind.scaled:
+            return self._numbers(left, there, weight)
         cost = self._one_of_each if self.kind.grouped else self._each
         return total(cost(left, there, weight), self.source)
 
+    def _numbers(self, left: ItemCodes, right: ItemCodes, weight: Tensor) -> Tensor:
+        """Over the number columns, -log p at the scale of errors that is most likely for each.
+
+        Learnt step by step a scale starts too small for the wide codes of the first epochs, and numbers drown
+        all else.
+        """
+        pairs = self.pairs[0]
+        squares = left.values.new_zeros(len(weight))
+        for k, ours in enumerate(_by_choice(left.values)):
+            errors = (pairs.values - pairs.inner_products(ours, right.values[:, 0])).square()
+            if left.weights is not None:
+                errors = errors * left.weights[pairs.rows, k]
+            squares = squares.index_add(0, pairs.columns, errors)
+        variance = total(squares, self.source) / self.cell_counts.clamp_min(1)
+        costs = 0.5 * (variance.clamp_min(LEAST_ERROR**2).log() + 1)
+        return (weight * self.cell_counts * costs).sum(dtype=torch.float64)
+
     def _each(self, left: ItemCodes, right: ItemCodes, weight: Tensor) -> Tensor:
         """Over the known cells, what each costs by itself."""
-        pairs, scale = self.pairs[0], self.log_scale
+        pairs = self.pairs[0]
         at = pairs.columns
         summed = left.values.new_zeros((), dtype=torch.float64)
         for k, ours in enumerate(_by_choice(left.values)):
             scores = pairs.inner_products(ours, right.values[:, 0])
-            costs = weight[at] * self.kind.cost(scores, pairs.values, None if scale is None else scale[at])
+            costs = weight[at] * self.kind.cost(scores, pairs.values)
             if left.weights is not None:
                 costs = costs * left.weights[pairs.rows, k]
             summed = summed + exact_sum(costs)

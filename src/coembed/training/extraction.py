@@ -9,7 +9,7 @@ import scipy
 import torch
 from torch import Tensor
 
-from coembed.distributed.exchange import collected
+from coembed.distributed.exchange import collected, gathered
 from coembed.distributed.partition import Partition, held_by
 from coembed.fitted import Fitted
 from coembed.fitted.layers import Layer, Layers, RowLayers, ViewsLayers
@@ -23,9 +23,11 @@ from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network
 from coembed.settings import Settings
 from coembed.training.holdout import term_of
+from coembed.training.label_views import smoothed, walk_within
 from coembed.training.loop import History
+from coembed.training.prepared import Prepared
 from coembed.version import __version__
-from coembed.views import Reading, Seen
+from coembed.views import Reading
 
 
 def fitted_result(
@@ -34,14 +36,16 @@ def fitted_result(
     settings: Settings,
     history: History,
     preset: str,
-    readings: Mapping[str, Reading],
-    seen: Seen | None = None,
+    prepared: Prepared,
     temperatures: Mapping[str, float] | None = None,
-    fingerprint: str = "",
 ) -> Fitted | None:
     """All that is asked of a model later; where it is dealt out, the first process gets it."""
-    keys, heat = Keys.of(network), temperatures or {}
-    types = {name: _space(model, network, name, keys, heat.get(name, 1.0)) for name in network.types}
+    keys, heat, readings, seen = Keys.of(network), temperatures or {}, prepared.readings, prepared.seen
+    lean = prepared.strengths
+    types = {
+        name: _space(model, network, name, keys, heat.get(name, 1.0), lean.get(name, 0.0))
+        for name in network.types
+    }
     layers = {
         name: _layers(model, keys.types[name], heat.get(name, 1.0))
         for name in network.types
@@ -55,6 +59,7 @@ def fitted_result(
         layers,
         None if seen is None else seen.lens,
         {} if seen is None else {name: seen.types[name].alike for name in seen.lens.types},
+        dict(prepared.mass),
     )
     versions = {"coembed": __version__, "torch": torch.__version__, "numpy": np.__version__}
     return Fitted(
@@ -65,11 +70,13 @@ def fitted_result(
         types=types,
         relations=relations,
         placing=placing,
-        origin={**versions, "scipy": scipy.__version__, "data": fingerprint},
+        origin={**versions, "scipy": scipy.__version__, "data": prepared.fingerprint},
     )
 
 
-def _space(model: SVAE, network: Network, name: str, keys: Keys, temperature: float) -> TypeSpace:
+def _space(
+    model: SVAE, network: Network, name: str, keys: Keys, temperature: float, strength: float
+) -> TypeSpace:
     key = keys.types[name]
     if key not in model.types:
         nothing = np.zeros((0, model.code_size), np.float32)
@@ -79,6 +86,8 @@ def _space(model: SVAE, network: Network, name: str, keys: Keys, temperature: fl
         evidence = model.evidence(key)
         logits = evidence.label_logits
         probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
+        if probabilities is not None and strength:
+            probabilities = _leaning(probabilities, network, name, strength, rows)
         gaussian = model.posterior(key, evidence, probabilities)
     return TypeSpace(
         _array(gaussian.mean, rows),
@@ -86,7 +95,17 @@ def _space(model: SVAE, network: Network, name: str, keys: Keys, temperature: fl
         None if probabilities is None else _array(probabilities, rows),
         _array(model.label_shift[key]) if key in model.label_shift else None,
         model.block_start[key],
+        strength,
     )
+
+
+def _leaning(own: Tensor, network: Network, name: str, strength: float, rows: Partition) -> Tensor:
+    """Probabilities that lean towards those of the links, as far as the ensemble found that to help."""
+    known = network.items(name).labels
+    assert known is not None
+    everybody = gathered(own, rows).cpu().numpy()
+    found = smoothed(walk_within(network, name), everybody, known.values, strength)
+    return own.new_tensor(found[rows.own.start : rows.own.stop])
 
 
 def _relation(model: SVAE, network: Network, name: str, reading: Reading) -> RelationFit:
@@ -110,7 +129,6 @@ def _relation(model: SVAE, network: Network, name: str, reading: Reading) -> Rel
         _evidence(term.target_bias),
         turn,
         lean,
-        None if term.log_scale is None else _array(term.log_scale)[span],
     )
 
 

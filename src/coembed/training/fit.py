@@ -25,7 +25,8 @@ from coembed.settings import Settings, preset_of
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
-from coembed.training.label_ensemble import best_temperature, call_jury, labels_to_spare
+from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
+from coembed.training.label_views import label_views
 from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
@@ -117,17 +118,28 @@ def prepare(
     )
     if seen is None or not (settings.calibrate or settings.jury):
         return prepared
-    opinions, temperatures, spared = {}, {}, {}
+    labelled = label_views(visible, settings.seed)
+    opinions, strengths, spared, said = {}, {}, {}, list(notices)
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
-        tell("asking an ensemble about the classes" + ("" if visible.is_plain else f" of {name}"))
-        jury = call_jury(seen.types[name], known.values, known.n_classes, settings)
-        if jury is not None:
-            opinions[name], temperatures[name] = jury.opinion, jury.temperature
+        of_type = "" if visible.is_plain else f" of {name}"
+        tell(f"asking an ensemble about the classes{of_type}")
+        ensemble = call_ensemble(seen.types[name], labelled, name, settings)
+        if ensemble is not None:
+            opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
+            said.append(ensemble.in_words(of_type))
         elif settings.calibrate:
             spared[name] = labels_to_spare(known.values, settings.seed)
-    return replace(prepared, opinions=opinions, temperatures=temperatures, spared=spared)
+    return replace(
+        prepared,
+        seen=labelled.beside(seen),
+        mass=labelled.mass,
+        opinions=opinions,
+        strengths=strengths,
+        spared=spared,
+        notices=tuple(said),
+    )
 
 
 def learn(
@@ -178,10 +190,8 @@ def learn(
         settings,
         history,
         preset,
-        prepared.readings,
-        seen,
+        prepared,
         temperatures,
-        prepared.fingerprint,
     )
     if fitted is None:
         return None
@@ -220,7 +230,7 @@ def _temperature(model: SVAE, prepared: Prepared, type: str) -> float:
         asked = np.flatnonzero(known.values < 0)[:MOST_ASKED]
         wanted = opinion[asked]
     if not len(asked):
-        return prepared.temperatures.get(type, 1.0)
+        return 1.0
     key = Keys.of(prepared.network).types[type]
     with torch.no_grad():
         logits = model.evidence(key).label_logits

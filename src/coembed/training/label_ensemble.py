@@ -1,76 +1,83 @@
-"""A jury for the classes: discriminators alone, each fitted to all labels but those of one fold.
+"""An ensemble for the classes: members that are fitted to all labels but those of one fold, and combined.
 
-They read only the labelled rows and therefore train in a moment, and they tell two things that cost no label:
-
-- how sure to be. Each label was kept from one of them, so one temperature for their logits can be found on
-  labels that were not learnt from. (Dropout and decay leave a discriminator too modest, few labels too bold.)
-- what to think of the unlabelled: their mean opinion. The model learns its classes from the labels and from
-  that opinion, and becomes better than the jury, because it sees every node rather than the labelled alone.
+Discriminators read the views of the labelled items only and therefore train in a moment; boosted trees read
+the cells of tables. Each label was kept from one member of each kind, and from all that it was shown of other
+labels, so that how much to believe each, how sure to be, and how far to lean towards the opinions of the
+links is found on labels that were not learnt from. The model learns its classes from the labels and from what
+the ensemble thinks of the unlabelled, and becomes better than it, because it sees every item.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy.optimize import minimize_scalar
-from sklearn.model_selection import KFold
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax, softmax
 from torch import Tensor
 
 from coembed.kernels import Noise
 from coembed.model.views_inference import View, ViewsInference
 from coembed.settings import Settings
+from coembed.training.label_views import FOLDS, LabelledType, LabelViews
 from coembed.views import TypeViews
 
-MEMBERS = 5
-FEWEST = 20
-"""Labelled nodes below which there is nothing to learn a temperature from."""
 MANY = 20_000
-"""Labelled nodes from which on no jury is needed: `ASIDE` of them can be spared to tell a temperature."""
+"""Labelled items from which on no ensemble is needed: `ASIDE` of them can be spared to tell a temperature."""
 ASIDE = 2000
+STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
+"""How far opinions may lean towards those of the links."""
+CLEARLY = 1.0
+"""Standard errors by which leaning must be better than not leaning."""
+TREE_COORDINATES = 16
+"""Leading coordinates of each view that trees read beside the cells."""
+MOST_TREES = 600
 
 
-class Jury(NamedTuple):
-    """What the logits of its members are divided by, and their mean probabilities (nodes, classes)."""
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """What the members think together.
 
-    temperature: float
+    Attributes
+    ----------
+    opinion
+        Probabilities (items, classes), leaning towards the links by `strength`.
+    weights
+        How much each kind of member counts.
+    accuracy
+        Out of fold: of each kind of member by itself, and ``together``.
+    """
+
     opinion: np.ndarray
+    strength: float
+    weights: dict[str, float]
+    accuracy: dict[str, float]
+
+    def in_words(self, type: str) -> str:
+        """One line on what the members are worth."""
+        told = [f"{name} {100 * self.accuracy[name]:.0f} %" for name in self.weights]
+        lean = f", leaning {self.strength:g} towards links" if self.strength else ""
+        return f"classes{type}, out of fold: {', '.join(told)}; together {100 * self.accuracy['together']:.0f} %{lean}"
 
 
-def call_jury(views: TypeViews, labels: np.ndarray, n_classes: int, settings: Settings) -> Jury | None:
-    """The jury of the labelled nodes; none if they are too few, or so many that there is no need of one."""
-    labelled = np.flatnonzero(labels >= 0)
-    if not FEWEST <= len(labelled) < MANY or n_classes < 2:
+def call_ensemble(views: TypeViews, labels: LabelViews, type: str, settings: Settings) -> Ensemble | None:
+    """The ensemble of a type; none if its labels are too few, or so many that there is no need of one."""
+    own = labels.types.get(type)
+    if own is None or np.count_nonzero(own.labels >= 0) >= MANY:
         return None
-    everyone = _discriminator(views, None, n_classes, settings)
-    classes = torch.as_tensor(labels[labelled])
-    held_out = torch.zeros(len(labelled), n_classes, dtype=everyone.evidence.dtype)
-    logits = []
-    folds = KFold(MEMBERS, shuffle=True, random_state=settings.seed)
-    for fold, (train, held) in enumerate(folds.split(labelled)):
-        torch.manual_seed(settings.seed + fold)
-        learner = _discriminator(views, labelled, n_classes, settings)
-        for view, same in zip(learner.views.values(), everyone.views.values(), strict=True):
-            assert isinstance(view, View)
-            assert isinstance(same, View)
-            view.scale = same.scale
-        noise = Noise(settings.seed).of(f"fold {fold}")
-        _train(learner, torch.as_tensor(train), classes, settings, noise)
-        everyone.load_state_dict(learner.state_dict())
-        with torch.no_grad():
-            found = everyone.label_logits()
-        held_out[held] = found[labelled[held]]
-        logits.append(found)
-    temperature = best_temperature(held_out, F.one_hot(classes, n_classes))
-    opinion = torch.stack([(found / temperature).softmax(dim=1) for found in logits]).mean(dim=0)
-    return Jury(temperature, opinion.numpy())
+    shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
+    members = {"discriminators": _discriminators(shown, own, settings)}
+    if "cells" in views.dense:
+        members["trees"] = _trees(shown, own, settings.seed)
+    return _combined(members, own)
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Nodes whose labels are not learnt from, so that they can tell a temperature; none if labels are few.
+    """Items whose labels are not learnt from, so that they can tell a temperature; none if labels are few.
 
     Examples
     --------
@@ -101,10 +108,120 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
     return float(math.exp(found.x))
 
 
+def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ensemble:
+    """Members weighed by what they said of labels that they had not seen; then leaning, if that helps."""
+    known = np.flatnonzero(own.folds >= 0)
+    truth, fold = own.labels[known], own.folds[known]
+    told = {
+        name: np.stack([logits[f][item] for f, item in zip(fold, known, strict=True)])
+        for name, logits in members.items()
+    }
+    weights = _stacked(list(told.values()), truth)
+    by_fold = [
+        softmax(sum(w * logits[f] for w, logits in zip(weights, members.values(), strict=True)), axis=1)
+        for f in range(FOLDS)
+    ]
+    strength = _strength(by_fold, own, known, truth, fold)
+    leaning = _out_of_fold(by_fold, own, known, fold, strength)
+    accuracy = {name: float(np.mean(each.argmax(axis=1) == truth)) for name, each in told.items()}
+    accuracy["together"] = float(np.mean(leaning.argmax(axis=1) == truth))
+    opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
+    named = dict(zip(members, (float(w) for w in weights), strict=True))
+    return Ensemble(opinion.astype(np.float32), strength, named, accuracy)
+
+
+def _out_of_fold(
+    by_fold: Sequence[np.ndarray], own: LabelledType, known: np.ndarray, fold: np.ndarray, strength: float
+) -> np.ndarray:
+    found = np.empty((len(known), own.n_classes))
+    for f in range(FOLDS):
+        found[fold == f] = own.smoothed(by_fold[f], strength, f)[known[fold == f]]
+    return found
+
+
+def _strength(
+    by_fold: Sequence[np.ndarray], own: LabelledType, known: np.ndarray, truth: np.ndarray, fold: np.ndarray
+) -> float:
+    """How far to lean towards the links: as far as it is clearly better on labels that were not seen."""
+    if own.walk is None:
+        return 0.0
+    costs = {}
+    for strength in STRENGTHS:
+        found = _out_of_fold(by_fold, own, known, fold, strength)
+        costs[strength] = -np.log(np.maximum(found[np.arange(len(truth)), truth], 1e-3))
+    best = min(STRENGTHS, key=lambda each: costs[each].mean())
+    gain = costs[0.0] - costs[best]
+    error = gain.std() / math.sqrt(max(len(gain), 1))
+    return best if gain.mean() > CLEARLY * error else 0.0
+
+
+def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
+    """Weights, none below zero, of the members' logits, whose sum comes nearest to the truth."""
+    rows = np.arange(len(truth))
+
+    def cost(log_weights: np.ndarray) -> float:
+        mixed = sum(w * logits for w, logits in zip(np.exp(log_weights), told, strict=True))
+        # a pinch of decay: with few labels no member is believed without end
+        return float(-log_softmax(mixed, axis=1)[rows, truth].mean() + 1e-3 * (log_weights**2).sum())
+
+    start = np.full(len(told), -math.log(len(told)))
+    found = minimize(
+        cost, start, method="Nelder-Mead" if len(told) > 1 else "Powell", options={"maxiter": 400}
+    )
+    return np.exp(np.clip(found.x, -5, 3))
+
+
+def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.ndarray]:
+    """Boosted trees of the cells, and of the leading coordinates of all else: logits of all items, by fold."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    found = []
+    for fold, views in enumerate(shown):
+        whole = [name for name in views.dense if "cells" in name or name.startswith(("spread", "labels"))]
+        parts = [view if name in whole else view[:, :TREE_COORDINATES] for name, view in views.dense.items()]
+        features = np.hstack(parts)
+        labels = own.without(fold)
+        rows = np.flatnonzero(labels >= 0)
+        n_seen = len(np.unique(labels[rows]))
+        trees = HistGradientBoostingClassifier(
+            max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
+            min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
+            max_leaf_nodes=15,
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=seed,
+        ).fit(features[rows], labels[rows])
+        shares = np.full((len(features), own.n_classes), 1e-4)
+        shares[:, trees.classes_] += trees.predict_proba(features)
+        found.append(np.log(shares))
+    return found
+
+
+def _discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:
+    """Discriminators alone, one a fold: logits of all items."""
+    labelled = np.flatnonzero(own.labels >= 0)
+    classes = torch.as_tensor(own.labels[labelled])
+    found = []
+    for fold, views in enumerate(shown):
+        everyone = _discriminator(views, None, own.n_classes, settings)
+        torch.manual_seed(settings.seed + fold)
+        learner = _discriminator(views, labelled, own.n_classes, settings)
+        for view, same in zip(learner.views.values(), everyone.views.values(), strict=True):
+            assert isinstance(view, View)
+            assert isinstance(same, View)
+            view.scale = same.scale
+        train = torch.as_tensor(np.flatnonzero(own.folds[labelled] != fold))
+        _train(learner, train, classes, settings, Noise(settings.seed).of(f"fold {fold}"))
+        everyone.load_state_dict(learner.state_dict())
+        with torch.no_grad():
+            found.append(everyone.label_logits().numpy())
+    return found
+
+
 def _discriminator(
     views: TypeViews, rows: np.ndarray | None, n_classes: int, settings: Settings
 ) -> ViewsInference:
-    """One that reads some of the nodes, or all."""
+    """One that reads some of the items, or all."""
     dtype = getattr(torch, settings.precision)
     return ViewsInference(
         {name: view if rows is None else view[rows] for name, view in views.all.items()},

@@ -58,7 +58,9 @@ class Prepared:
     spared
         By type, items whose labels tell a temperature: known, but not learnt from.
     opinions
-        By type, what the label ensemble thinks of all items, and `temperatures` what it made of its logits.
+        By type, what the label ensemble thinks of all items, and `strengths`: how far it leans to links.
+    mass
+        By type, what newcomers are shown of the classes of known items.
     """
 
     settings: Settings
@@ -71,7 +73,8 @@ class Prepared:
     notices: tuple[str, ...] = ()
     fingerprint: str = ""
     opinions: Mapping[str, np.ndarray] = field(default_factory=dict)
-    temperatures: Mapping[str, float] = field(default_factory=dict)
+    strengths: Mapping[str, float] = field(default_factory=dict)
+    mass: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
@@ -103,7 +106,8 @@ _OWN = (
     "notices",
     "fingerprint",
     "opinions",
-    "temperatures",
+    "strengths",
+    "mass",
 )
 
 

@@ -1,0 +1,195 @@
+"""Labels as evidence: what the labels around an item say of its own, without its own.
+
+Labels spread along the links within a type; and of another type that has classes, an item sees the mean over
+a relation. A labelled item is shown what spreads from the labels of other folds only, so that what is learnt
+from it holds for the unlabelled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.network import UNKNOWN, Network
+from coembed.network.matrices import presence
+from coembed.views import Seen
+from coembed.views.basis import averaging, inverse_root, scaled_rows
+from coembed.views.reach import Way, ways_of
+from coembed.views.type_views import Step
+
+FOLDS = 5
+ROUNDS = 20
+SPREAD = 0.9
+"""Share of what an item shows that comes from its links; the rest is its own label."""
+FEWEST = 20
+"""Labels below which nothing is spread: a fold of them would say nothing of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledType:
+    """The labels of a type that are learnt from, in folds, and the links that they spread along."""
+
+    labels: np.ndarray
+    n_classes: int
+    folds: np.ndarray
+    walk: sp.csr_array | None
+
+    @classmethod
+    def of(cls, network: Network, type: str, seed: int = 0) -> LabelledType | None:
+        """None if there are too few labels."""
+        known = network.items(type).labels
+        if known is None or len(known.known) < FEWEST or known.n_classes < 2:
+            return None
+        folds = folds_of(known.values, seed)
+        return cls(known.values, known.n_classes, folds, walk_within(network, type))
+
+    def without(self, *folds: int) -> np.ndarray:
+        """The labels that are not of some folds."""
+        return np.where(np.isin(self.folds, [fold for fold in folds if fold >= 0]), UNKNOWN, self.labels)
+
+    def mass(self, *hidden: int) -> np.ndarray:
+        """Class shares of every item by the labels that are not of the hidden folds."""
+        return spread(self.walk, self.without(*hidden), self.n_classes)
+
+    def view(self, hidden: int = -1) -> np.ndarray:
+        """What spreads to every item from labels that are neither hidden nor of its own fold."""
+        found = self.mass(hidden)
+        for fold in range(FOLDS):
+            own = self.folds == fold
+            if fold != hidden and own.any():
+                found[own] = self.mass(hidden, fold)[own]
+        return found
+
+    def smoothed(self, probabilities: np.ndarray, strength: float, hidden: int = -1) -> np.ndarray:
+        """Opinions that lean towards those of the links, whose labels are known where they are."""
+        return smoothed(self.walk, probabilities, self.without(hidden), strength)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelViews:
+    """By type: its labels in folds, what it sees of the labels of others, and what newcomers see."""
+
+    types: dict[str, LabelledType]
+    others: dict[str, dict[str, np.ndarray]]
+    mass: dict[str, np.ndarray]
+    steps: dict[str, tuple[Step, ...]]
+
+    def of(self, type: str, hidden: int = -1) -> dict[str, np.ndarray]:
+        """The views of a type that are made of labels, without those of a hidden fold of its own."""
+        own = self.types.get(type)
+        found = {} if own is None or own.walk is None else {"spread": own.view(hidden)}
+        return found | self.others.get(type, {})
+
+    def beside(self, seen: Seen) -> Seen:
+        """What is seen, with the labels around each item among it."""
+        types, lenses = dict(seen.types), dict(seen.lens.types)
+        for name, steps in self.steps.items():
+            types[name] = replace(types[name], dense={**types[name].dense, **self.of(name)})
+            lenses[name] = replace(lenses[name], steps=lenses[name].steps + steps)
+        return Seen(replace(seen.lens, types=lenses), types)
+
+
+def label_views(network: Network, seed: int = 0) -> LabelViews:
+    """The views of all types that see labels."""
+    types = {}
+    for name in network.labelled_types:
+        own = LabelledType.of(network, name, seed)
+        if own is not None:
+            types[name] = own
+    found = LabelViews(types, {}, {name: own.mass() for name, own in types.items()}, {})
+    for name in network.entity_types:
+        steps = []
+        if name in types and types[name].walk is not None:
+            steps.append(Step("spread", "others", "labels", name, about="labels of links"))
+        for place, way in enumerate(ways_of(network, name)):
+            if way.other in types and way.other != name:
+                view = f"labels{place}"
+                mean = averaging(presence(_rows(network, way)))
+                found.others.setdefault(name, {})[view] = mean @ found.mass[way.other]
+                steps.append(Step(view, way.name, "labels", way.other, about=f"labels of {way.other}"))
+        if steps:
+            found.steps[name] = tuple(steps)
+    return found
+
+
+def folds_of(labels: np.ndarray, seed: int) -> np.ndarray:
+    """A fold for every labelled item, -1 for the others; of each class as many in every fold as can be."""
+    folds = np.full(len(labels), -1)
+    known = np.flatnonzero(labels != UNKNOWN)
+    order = known[np.random.default_rng(seed).permutation(len(known))]
+    order = order[np.argsort(labels[order], kind="stable")]
+    folds[order] = np.arange(len(order)) % FOLDS
+    return folds
+
+
+def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class shares of every item: its label, or what spreads to it; where nothing does, those of all labels.
+
+    Examples
+    --------
+    >>> path = sp.csr_array(np.array([[0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]], dtype=np.float32))
+    >>> spread(path, np.array([0, -1, 1]), 2)[1]
+    array([0.5, 0.5], dtype=float32)
+    """
+    start = np.zeros((len(labels), n_classes), dtype=np.float32)
+    known = np.flatnonzero(labels != UNKNOWN)
+    start[known, labels[known]] = 1
+    shares = start.sum(axis=0) / max(len(known), 1)
+    moved = np.zeros_like(start) if walk is None else start
+    for _ in range(ROUNDS if walk is not None else 0):
+        moved = SPREAD * (walk @ moved) + (1 - SPREAD) * start
+    # a pinch of how common a class is decides where nothing reaches
+    mixed = moved + 1e-4 * shares
+    found = mixed / np.maximum(mixed.sum(axis=1, keepdims=True), 1e-12)
+    found[known] = start[known]
+    return found.astype(np.float32)
+
+
+def smoothed(
+    walk: sp.csr_array | None, probabilities: np.ndarray, labels: np.ndarray, strength: float
+) -> np.ndarray:
+    """Probabilities that lean towards those of the links; known labels are as they are.
+
+    Examples
+    --------
+    >>> path = sp.csr_array(np.array([[0, 1.0], [1.0, 0]]))
+    >>> smoothed(path, np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([-1, 0]), 0.5)[0].round(2)
+    array([0.75, 0.25])
+    """
+    if not strength or walk is None:
+        return probabilities
+    known = np.flatnonzero(labels != UNKNOWN)
+    start = probabilities.copy()
+    start[known] = 0
+    start[known, labels[known]] = 1
+    moved = start
+    for _ in range(ROUNDS):
+        moved = strength * (walk @ moved) + (1 - strength) * start
+        moved[known] = start[known]
+    found = moved / np.maximum(moved.sum(axis=1, keepdims=True), 1e-12)
+    # what a known label would have been thought of without it stays what was thought
+    found[known] = probabilities[known]
+    return found.astype(probabilities.dtype)
+
+
+def walk_within(network: Network, type: str) -> sp.csr_array | None:
+    """A step along the links within a type, of whatever relation and both ways: D^-1/2 A D^-1/2."""
+    within = [each for each in network.entity_relations if each.source == each.target == type]
+    both = [
+        presence(each.values) if each.pairing.undirected else presence(each.values) + presence(each.values).T
+        for each in within
+    ]
+    if not both:
+        return None
+    links = sp.csr_array(sum(both[1:], both[0]))
+    if not links.nnz:
+        return None
+    degrees = np.asarray(links.sum(axis=1))
+    return scaled_rows(sp.csr_array(links * inverse_root(degrees)), inverse_root(degrees))
+
+
+def _rows(network: Network, way: Way) -> sp.csr_array:
+    relation = network.relation(way.relation)
+    return relation.values if way.forwards else relation.backwards

@@ -1,0 +1,215 @@
+"""Cells, directed relations, gains and counts: against the plainest dense computation, and by differences."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch.autograd import gradcheck
+
+from coembed.kernels import HIDDEN_SHARE, Noise, hidden_columns
+from coembed.model import Cells, ItemCodes, ModelledRelation, RelationTerm
+
+SIZE = 3
+
+
+def codes(n_items, n_choices=1, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(n_items, n_choices, SIZE, generator=generator, dtype=torch.float64).requires_grad_()
+    if n_choices == 1:
+        return ItemCodes(values, None)
+    weights = torch.rand(n_items, n_choices, generator=generator, dtype=torch.float64)
+    return ItemCodes(values, (weights / weights.sum(dim=1, keepdim=True)).requires_grad_())
+
+
+def cells_relation(likelihood, n=8, seed=0):
+    """Two columns among five attributes, of which the targets 1, 2 (3, 4) are theirs; a third is missing."""
+    rng = np.random.default_rng(seed)
+    if likelihood == "categorical":
+        targets, place = np.array([1, 2, 3, 4]), np.array([0, 0, 1, 1])
+        rows = [(i, [0, 1][rng.integers(2)] + 2 * c) for i in range(n) for c in (0, 1) if rng.random() < 0.7]
+        values = np.ones(len(rows))
+    else:
+        targets, place = np.array([1, 3]), np.array([0, 1])
+        rows = [(i, c) for i in range(n) for c in (0, 1) if rng.random() < 0.7]
+        values = rng.integers(0, 2, len(rows)) if likelihood == "bernoulli" else rng.normal(size=len(rows))
+        values = values.astype(float)
+        values[0] = 0.0  # a known zero is a cell, too
+    matrix = sp.coo_array((values, tuple(np.array(rows).T)), shape=(n, len(targets))).tocsr()
+    weight = np.array([0.3, 0.7])[place]
+    cells = Cells("table", 2, place, weight)
+    return ModelledRelation(
+        "c", "one", "other", matrix.astype(np.float32), likelihood, cells=cells, targets=targets, pays=False
+    )
+
+
+def noise_that_hides(wanted):
+    """A step in which just these of the two columns are hidden."""
+    return next(
+        noise
+        for noise in (Noise(0, step) for step in range(500))
+        if hidden_columns(noise, "table", 2).tolist() == wanted
+    )
+
+
+def dense_cells(relation, term, left, right, hidden):
+    """Sum over the known cells of hidden columns of weight x cost, from all scores."""
+    total = torch.zeros((), dtype=torch.float64)
+    there = right.values[torch.as_tensor(relation.targets), 0]
+    weights = left.weights if left.weights is not None else torch.ones(left.values.shape[:2])
+    scores = torch.einsum("ikc,jc->ikj", left.values, there) + term.cell_bias
+    entries = relation.matrix.tocoo()
+    place, weight = relation.cells.place, relation.cells.weight
+    for column in np.unique(place):
+        if not hidden[column]:
+            continue
+        group = np.flatnonzero(place == column)
+        known = [
+            (i, j, v) for i, j, v in zip(entries.row, entries.col, entries.data, strict=True) if j in group
+        ]
+        squares = torch.zeros((), dtype=torch.float64)
+        for i, j, v in known:
+            for k in range(scores.shape[1]):
+                s = scores[i, k]
+                if relation.likelihood == "categorical":
+                    cost = torch.logsumexp(s[torch.as_tensor(group)], 0) - s[j]
+                elif relation.likelihood == "bernoulli":
+                    cost = F.softplus(s[j]) - float(v) * s[j]
+                else:
+                    squares = squares + weights[i, k] * (float(v) - s[j]) ** 2
+                    continue
+                total = total + weights[i, k] * float(weight[j]) / HIDDEN_SHARE * cost
+        if relation.likelihood == "gaussian":
+            cost = 0.5 * (torch.log(squares / len(known)) + 1)
+            total = total + float(weight[group[0]]) / HIDDEN_SHARE * len(known) * cost
+    return total
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "categorical"])
+@pytest.mark.parametrize("n_choices", [1, 2])
+@pytest.mark.parametrize("hidden", [[True, True], [True, False], [False, False]])
+def test_cells_cost_what_the_dense_computation_says(likelihood, n_choices, hidden):
+    relation = cells_relation(likelihood)
+    term = RelationTerm(relation, dtype=torch.float64, target=None)
+    with torch.no_grad():
+        term.cell_bias.normal_(generator=torch.Generator().manual_seed(1))
+    term.double()
+    left, right = codes(8, n_choices), codes(5, 1, seed=1)
+    found = term(left, right, noise_that_hides(hidden))
+    assert float(found.detach()) == pytest.approx(
+        float(dense_cells(relation, term, left, right, hidden).detach()), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "categorical"])
+def test_gradients_of_cells_by_finite_differences(likelihood):
+    term = RelationTerm(cells_relation(likelihood, n=5), dtype=torch.float64).double()
+    left, right = codes(5), codes(5, seed=1)
+    noise = noise_that_hides([True, True])
+    assert gradcheck(
+        lambda a, b: term(ItemCodes(a, None), ItemCodes(b, None), noise), (left.values, right.values)
+    )
+
+
+def test_what_is_not_hidden_from_the_inputs_does_not_count():
+    term = RelationTerm(cells_relation("bernoulli"), dtype=torch.float64).double()
+    left, right = codes(8), codes(5, seed=1)
+    assert float(term(left, right, noise_that_hides([False, False]))) == 0
+
+
+def directed(n=7, seed=3, likelihood="bernoulli"):
+    rng = np.random.default_rng(seed)
+    matrix = ((rng.random((n, n)) < 0.3) * rng.integers(1, 4, (n, n))).astype(np.float32)
+    np.fill_diagonal(matrix, 0)
+    return ModelledRelation("d", "one", "one", sp.csr_array(matrix), likelihood, directed=True)
+
+
+def turned(term):
+    with torch.no_grad():
+        for weight in (term.direction.turn, term.direction.lean, term.direction.gains):
+            weight.normal_(generator=torch.Generator().manual_seed(5))
+    return term.double()
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "poisson"])
+@pytest.mark.parametrize("balance", [False, True])
+def test_a_directed_relation_is_scored_one_way_and_without_itself(likelihood, balance):
+    relation = directed(likelihood=likelihood)
+    term = turned(
+        RelationTerm(relation, size=SIZE, all_pairs="exact", block=3, balance=balance, dtype=torch.float64)
+    )
+    items = codes(7)
+    c, g = items.values[:, 0], term.direction
+    lean = c @ g.lean
+    matrix = torch.diag(g.gains) + g.turn - g.turn.T
+    scores = c @ matrix @ c.T + lean[:, None] - lean
+    target = torch.as_tensor(relation.matrix.toarray(), dtype=torch.float64)
+    counted = 1 - torch.eye(7, dtype=torch.float64)
+    if likelihood == "poisson":
+        cost = scores.exp() - target * scores
+        expected = (counted * cost).sum() / 42
+    else:
+        ones = float((target != 0).sum())
+        zeros = 42 - ones
+        positive, norm = (zeros / ones, 42 / (2 * zeros)) if balance else (1.0, 1.0)
+        present = (target != 0).double()
+        cost = positive * present * F.softplus(-scores) + (1 - present) * F.softplus(scores)
+        expected = norm * (counted * cost).sum() / 42
+    assert float(term(items, items, Noise(0)).detach()) == pytest.approx(float(expected.detach()), rel=1e-9)
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "poisson"])
+def test_gradients_of_a_directed_relation(likelihood):
+    term = turned(
+        RelationTerm(directed(5, likelihood=likelihood), size=SIZE, all_pairs="exact", dtype=torch.float64)
+    )
+    items = codes(5)
+    parameters = (items.values, term.direction.turn, term.direction.lean, term.direction.gains)
+    assert gradcheck(
+        lambda values, *_: term(ItemCodes(values, None), ItemCodes(values, None), Noise(0)), parameters
+    )
+
+
+def test_at_the_start_a_direction_changes_nothing():
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((6, 6)) < 0.4, 1)
+    matrix = sp.csr_array((upper + upper.T).astype(np.float32))
+    plain = RelationTerm(ModelledRelation("r", "one", "one", matrix), all_pairs="exact", dtype=torch.float64)
+    gained = RelationTerm(
+        ModelledRelation("r", "one", "one", matrix, gained=True),
+        size=SIZE,
+        all_pairs="exact",
+        dtype=torch.float64,
+    ).double()
+    items = codes(6)
+    assert float(plain(items, items, Noise(0)).detach()) == pytest.approx(
+        float(gained(items, items, Noise(0)).detach()), rel=1e-12
+    )
+
+
+def test_words_among_cells_are_explained_for_their_own_targets_only():
+    rng = np.random.default_rng(1)
+    matrix = sp.csr_array((rng.random((6, 3)) < 0.5).astype(np.float32))
+    some = RelationTerm(
+        ModelledRelation("w", "one", "other", matrix, targets=np.array([0, 2, 4])),
+        all_pairs="exact",
+        dtype=torch.float64,
+    )
+    alone = RelationTerm(
+        ModelledRelation("w", "one", "other", matrix), all_pairs="exact", dtype=torch.float64
+    )
+    left, right = codes(6), codes(5, seed=1)
+    own = ItemCodes(right.values[[0, 2, 4]], None)
+    assert float(some(left, right, Noise(0)).detach()) == pytest.approx(
+        float(alone(left, own, Noise(0)).detach()), rel=1e-12
+    )
+
+
+def test_mean_of_sampled_counts_is_the_exact_one():
+    relation = directed(12, likelihood="poisson")
+    exact = turned(RelationTerm(relation, size=SIZE, all_pairs="exact", dtype=torch.float64))
+    sampled = turned(RelationTerm(relation, size=SIZE, all_pairs="sampled", block=3, dtype=torch.float64))
+    items = ItemCodes(0.3 * codes(12).values.detach(), None)
+    draws = [float(sampled(items, items, Noise(0, step)).detach()) for step in range(2000)]
+    wanted = float(exact(items, items, Noise(0)).detach())
+    assert abs(np.mean(draws) - wanted) < 3 * np.std(draws) / np.sqrt(len(draws))
