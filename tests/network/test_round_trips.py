@@ -81,7 +81,7 @@ def test_what_is_written_is_read(shop, tmp_path, format):
 
 
 def strange():
-    """Names that tables and TOML find hard, attributes without owners, stored zeros, odd kinds of relations."""
+    """Names that tables and TOML find hard, attributes without owners, stored zeros, odd relations."""
     people = Items.build(
         "kl", ["a,b", 'say "x"', "none"], ["1", "1", "ø;"], Labels.build([1, -1, 0], ["nan", "-1"], "id")
     )
