@@ -272,8 +272,12 @@ def _named_apart(joined: Sequence[tuple[str, Relation]]) -> list[Relation]:
 
 
 def _say_labels(owners: Mapping[str, ItemTable], said: list[str]) -> None:
-    """Without labels: which columns could be, as they are ordinary columns now."""
-    if any(owner.schema.label for owner in owners.values()):
+    """Which columns could be labels, as they are ordinary columns now: if there are none, or by name."""
+    chosen = {owner.schema.label for owner in owners.values() if owner.schema.label is not None}
+    for owner in owners.values():
+        for name in sorted(chosen & set(owner.schema.columns)):
+            said.append(f"{owner.items.name}.{name} was not chosen as a label: it is a column like any other")
+    if chosen:
         return
     could = [
         f"{owner.items.name}.{name}"
