@@ -99,7 +99,7 @@ def changed(folder, **changes):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"version": 2}, "format version 2, this program reads up to 1"),
+        ({"version": 3}, "format version 3, this program reads up to 2"),
         ({"version": "1"}, "no format version"),
         ({"nodes": 5}, "not a sound mapped network"),
         ({"nodes": -1}, "no whole number of nodes"),

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from coembed.cli.console import TrainingProgress, print_json, print_rows, say
-from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
+from coembed.cli.options import (
+    Changes,
+    ColumnKinds,
+    Json,
+    LabelColumns,
+    NetworkPaths,
+    Preset,
+    Quiet,
+    SchemaFile,
+    reading_options,
+)
 
 
 def evaluate(
@@ -30,6 +40,9 @@ def evaluate(
         str, typer.Option("--inputs", help="`full`, or `masked`: 15 % of links and attributes missing.")
     ] = "full",
     changes: Changes = None,
+    label: LabelColumns = None,
+    kinds: ColumnKinds = None,
+    schema: SchemaFile = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -43,7 +56,7 @@ def evaluate(
     """
     from coembed.network import read
 
-    data = read(*network)
+    data = read(*network, **reading_options(label, kinds, schema))
 
     from coembed.evaluation import evaluate as measure
 

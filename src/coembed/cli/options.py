@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from coembed.errors import InputError
 
 NetworkPaths = Annotated[
     list[Path],
     typer.Argument(
         metavar="NETWORK...",
-        help="A folder or file of a network, or its tables of links, attributes and labels.",
+        help="A folder or file of a network, or its tables.",
         show_default=False,
     ),
 ]
@@ -32,3 +35,50 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.", show_default=False),
 ]
+LabelColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="TYPE.COLUMN",
+        help="Of tables: the column that holds the labels; may be repeated, once a type.",
+        show_default=False,
+    ),
+]
+ColumnKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help="Of tables: what a column is: `number`, `category`, `yes/no`, `tags`, `counts`, `text`, `date` "
+        "or `skip`; may be repeated.",
+        show_default=False,
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="Of tables: a network.toml that says what they are.",
+        show_default=False,
+    ),
+]
+
+
+def reading_options(
+    labels: Sequence[str] | None, kinds: Sequence[str] | None, schema: Path | None = None
+) -> dict[str, Any]:
+    """What `coembed.network.read` is told of tables.
+
+    Examples
+    --------
+    >>> reading_options(["city"], ["shop.age=number", "a=b=skip"])
+    {'labels': ['city'], 'kinds': {'shop.age': 'number', 'a=b': 'skip'}, 'schema': None}
+    """
+    found = {}
+    for given in kinds or ():
+        name, mark, kind = given.rpartition("=")
+        if not mark or not name:
+            raise InputError(f"--as {given}: give a column and its kind, such as --as age=number")
+        found[name] = kind
+    return {"labels": list(labels or ()), "kinds": found, "schema": schema}

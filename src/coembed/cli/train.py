@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
-from coembed.cli.options import Changes, Json, NetworkPaths, Preset, Quiet
+from coembed.cli.options import (
+    Changes,
+    ColumnKinds,
+    Json,
+    LabelColumns,
+    NetworkPaths,
+    Preset,
+    Quiet,
+    SchemaFile,
+    reading_options,
+)
 from coembed.distributed.job import job_here
 from coembed.errors import InputError
 
@@ -35,6 +45,9 @@ def train(
         int | None, typer.Option("--dim", help="Coordinates of a node.", show_default=False)
     ] = None,
     changes: Changes = None,
+    label: LabelColumns = None,
+    kinds: ColumnKinds = None,
+    schema: SchemaFile = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -69,6 +82,8 @@ def train(
 
     `coembed train blogcatalog.npz -o model --task attributes --set beta=0.2 --seed 1`
 
+    `coembed train customers.csv friends.csv -o model --label segment --as zip=category`
+
     `coembed train million/ -o model --checkpoint million.run --resume`
 
     `torchrun --nproc-per-node 4 -m coembed train large-network/ -o model`
@@ -86,7 +101,8 @@ def train(
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
     quiet = quiet or not job.first
-    data = read(*network) if job.processes == 1 else None  # else the first of them reads
+    tables = reading_options(label, kinds, schema)
+    data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
     if data is not None and not quiet:
         for notice in data.notices:
             say(f"note: {notice}", "yellow")
@@ -119,6 +135,7 @@ def train(
                 progress=progress,
                 steps=progress.step,
                 checkpoints=checkpoints,
+                tables=tables,
             )
             if found is None:
                 return

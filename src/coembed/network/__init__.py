@@ -11,7 +11,7 @@ from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
-    from coembed.network.bundled_networks import demo_network
+    from coembed.network.bundled_networks import demo_network, demo_tables
     from coembed.network.names import Names
     from coembed.network.published_splits import published_masks
     from coembed.network.readers.mapped import open_mapped
@@ -30,10 +30,14 @@ if TYPE_CHECKING:
         split_pairs,
     )
     from coembed.network.synthetic import synthesize, true_classes
+    from coembed.network.synthetic_customers import make_customers, write_customers
 
 # Fetched when first asked for: a question to a saved model waits for no reader of files.
 _HOMES = {
     "demo_network": "bundled_networks",
+    "demo_tables": "bundled_networks",
+    "make_customers": "synthetic_customers",
+    "write_customers": "synthetic_customers",
     "open_mapped": "readers.mapped",
     "Names": "names",
     "published_masks": "published_splits",
@@ -66,8 +70,10 @@ __all__ = [
     "PairSplit",
     "Relation",
     "demo_network",
+    "demo_tables",
     "hide",
     "load_split",
+    "make_customers",
     "open_mapped",
     "published_masks",
     "read",
@@ -81,6 +87,7 @@ __all__ = [
     "synthesize",
     "true_classes",
     "write",
+    "write_customers",
 ]
 
 

@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.network import UNKNOWN, Network
+from coembed.network.items import UNKNOWN, Items
+from coembed.network.network import Network
 from coembed.network.pairs import UNDIRECTED, true_pairs
+from coembed.network.relations import Relation
 
 
 def summary(network: Network) -> dict[str, Any]:
     """Sizes, gaps and ranges, ready for JSON; None where there is nothing to measure.
+
+    Of a network that is not plain: its types, relations and columns, each a record.
 
     Examples
     --------
@@ -21,6 +25,63 @@ def summary(network: Network) -> dict[str, Any]:
     >>> figures["nodes_without_attributes"], figures["components"], round(figures["links_inside_a_class"], 2)
     (20, 1, 0.8)
     """
+    return _plain_summary(network) if network.is_plain else _general_summary(network)
+
+
+def _general_summary(network: Network) -> dict[str, Any]:
+    return {
+        "name": network.name,
+        "types": [_type_record(network.types[name]) for name in network.entity_types],
+        "relations": [_relation_record(each) for each in network.entity_relations],
+        "columns": [_column_record(network, each) for each in network.relations.values() if each.column],
+        "notices": list(network.notices),
+    }
+
+
+def _type_record(items: Items) -> dict[str, Any]:
+    labels = items.labels
+    record: dict[str, Any] = {"name": items.name, "count": len(items), "titles": items.titles is not None}
+    if labels is None or not labels.n_classes:
+        return {**record, "label": None, "labelled": 0, "class_sizes": {}}
+    sizes = np.bincount(labels.values[labels.known], minlength=labels.n_classes)
+    classes = {str(name): int(size) for name, size in zip(labels.classes, sizes, strict=True)}
+    return {**record, "label": labels.column, "labelled": len(labels.known), "class_sizes": classes}
+
+
+def _relation_record(relation: Relation) -> dict[str, Any]:
+    return {
+        "name": relation.name,
+        "source": relation.source,
+        "target": relation.target,
+        "entries": relation.n_entries,
+        "directed": relation.directed,
+        "weighted": relation.weighted,
+        "range": _range(relation.values),
+    }
+
+
+def _column_record(network: Network, relation: Relation) -> dict[str, Any]:
+    """A column; `missing` is the share of rows without a cell, or without any tag or word."""
+    column = relation.column
+    assert column is not None
+    rows = np.diff(relation.values.indptr)
+    record = {
+        "type": relation.source,
+        "name": column.name,
+        "relation": relation.name,
+        "kind": column.kind,
+        "attributes": column.stop - column.start,
+        "entries": relation.n_entries,
+        "missing": float(np.mean(rows == 0)) if len(rows) else None,
+        "range": None,
+    }
+    if column.numeric and relation.values.nnz:
+        ends = [relation.values.data.min(), relation.values.data.max()]
+        record["range"] = [float(column.cell(float(end))) for end in ends]
+    return record
+
+
+def _plain_summary(network: Network) -> dict[str, Any]:
     from scipy.sparse.csgraph import connected_components  # slow to import, and rarely needed
 
     nodes, attributes = network.n_nodes, network.n_attributes

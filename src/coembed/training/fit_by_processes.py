@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from coembed.distributed.job import Job
 from coembed.distributed.processes import first_only
@@ -44,6 +45,7 @@ def fit_together(
     progress: EpochProgress | None = None,
     steps: Tell | None = None,
     checkpoints: Checkpoints | None = None,
+    tables: Mapping[str, Any] | None = None,
 ) -> Fitted | None:
     """Fit SCAN to a network by the processes of a job, which must be joined; the first gets the result.
 
@@ -51,6 +53,8 @@ def fit_together(
     ----------
     paths
         Of the network. One in a mapped folder stays there; any other is copied into one beside `output`.
+    tables
+        What :func:`coembed.network.read` is told of tables besides.
     output
         Where the model will be. Beside it lies, until all went well, what the processes share: all must be
         able to read there.
@@ -64,7 +68,7 @@ def fit_together(
     source = paths[0] if len(paths) == 1 and is_mapped(paths[0]) else None
     with first_only(job, "prepared") as first:
         if first and not (job.restarts and is_prepared(folder / "prepared")):
-            network = read(*paths)
+            network = read(*paths, **(tables or {}))
             for notice in network.notices:
                 tell(f"note: {notice}")
             prepared = prepare(network, settings, None, tell, checkpoints)

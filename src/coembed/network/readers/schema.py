@@ -37,6 +37,8 @@ class ColumnSchema:
         Of a date: whether month and day of the week are taken, too.
     center, scale, log, whole
         Of a number or date: the way to its values; None: found from the cells.
+    relation, likelihood, absent
+        What the relation is called and what its values and gaps mean, if not as for all columns of its kind.
     """
 
     kind: str
@@ -48,6 +50,9 @@ class ColumnSchema:
     scale: float | None = None
     log: bool | None = None
     whole: bool | None = None
+    relation: str | None = None
+    likelihood: str | None = None
+    absent: str | None = None
     why: str = field(default="", compare=False)
 
 
@@ -284,6 +289,9 @@ class _Reading:
             None if "scale" not in given else float(given["scale"]),
             self._flag(given, "log", where),
             self._flag(given, "whole", where),
+            self._text(given, "relation", where),
+            self._text(given, "likelihood", where),
+            self._absent(given, where),
         )
 
     def _relation(self, name: str, given: Any, types: Mapping[str, TypeSchema]) -> RelationSchema:
@@ -305,9 +313,6 @@ class _Reading:
         texts = {
             key: self._text(given, key, where, required=True) or "" for key in ("file", "source", "target")
         }
-        absent = self._text(given, "absent", where) or "no"
-        if absent not in ("no", "unknown"):
-            raise self._wrong(f"{where}.absent", '"no" or "unknown"')
         return RelationSchema(
             name,
             texts["file"],
@@ -319,8 +324,14 @@ class _Reading:
             weight=self._text(given, "weight", where),
             split=self._text(given, "split", where),
             likelihood=self._text(given, "likelihood", where) or "auto",
-            absent=absent,
+            absent=self._absent(given, where) or "no",
         )
+
+    def _absent(self, given: Mapping[str, Any], where: str) -> str | None:
+        absent = self._text(given, "absent", where)
+        if absent not in (None, "no", "unknown"):
+            raise self._wrong(f"{where}.absent", '"no" or "unknown"')
+        return absent
 
     def _known(self, given: Mapping[str, Any], where: str, known: Any) -> None:
         for key in given:

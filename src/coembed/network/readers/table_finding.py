@@ -115,8 +115,9 @@ class _Roles:
             own = self.id_of[table.name]
             if own is None or own.lower() in ID_NAMES:
                 continue
-            ends = self._ends(table, [each for each in types if each is not table])
-            if ends is not None and own in (ends.source, ends.target):
+            others = [each for each in types if each is not table]
+            ends = self._ends(table, others)
+            if (ends is not None and own in (ends.source, ends.target)) or self._list(table, others):
                 types.remove(table)
         schemas: dict[str, TypeSchema] = {}
         relations: dict[str, RelationSchema] = {}
@@ -128,6 +129,7 @@ class _Roles:
                 relations[table.name] = self._relation(table, ends)
             elif (listed := self._list(table, types)) is not None:
                 lists.append((table.name, *listed))
+                self.said.append(f"{table.path.name}: its values are tags of {listed[0]}")
             else:
                 schemas[table.name] = self._without_key(table, types)
         for name, owner, column in lists:
@@ -197,7 +199,6 @@ class _Roles:
             return None
         if mostly_once(value, value.filled) or words_of(value, value.filled) > 3:
             return None
-        self.said.append(f"{table.path.name}: {names[1]!r} are tags of {owner}")
         return owner, ColumnSchema("counts" if counted else "tags", file=table.path.name)
 
 

@@ -87,7 +87,7 @@ def build_network(found: Tables) -> Network:
     joined: list[tuple[str, Relation]] = []
     for schema in found.schema.relations.values():
         table = found.tables[schema.file]
-        joined += [(table.name, each) for each in _relations_of(table, schema, owners, said)]
+        joined += [(schema.name, each) for each in _relations_of(table, schema, owners, said)]
     for owner in owners.values():
         joined += [(owner.items.name, each) for each in _keys_of(owner, owners, said)]
     for owner in owners.values():
@@ -193,8 +193,12 @@ def _joining(
     absent: str = "no",
 ) -> Relation:
     """A relation; of a type with itself it has a direction unless every pair is there both ways."""
-    if directed is None and source is target:
-        directed = bool((matrix != matrix.T).nnz) or not matrix.nnz
+    if source is target:
+        mirrored = matrix.T.tocsr()
+        if directed is None:
+            directed = bool((matrix != mirrored).nnz) or not matrix.nnz
+        elif not directed and matrix.multiply(mirrored).nnz <= np.count_nonzero(matrix.diagonal()):
+            matrix = matrix + mirrored  # every pair once, as people list them
     return Relation.build(
         name,
         source.name,
@@ -223,7 +227,8 @@ def _keys_of(owner: ItemTable, owners: Mapping[str, ItemTable], said: list[str])
                 f"{owner.table.path.name}: {count:,} key(s) in {name!r}, such as {sample[:40]!r}, are no id "
                 f"of {target.items.name} and were left out"
             )
-        found.append(_joining(name, owner.items, target.items, matrix, column.directed, said))
+        called = column.relation or name
+        found.append(_joining(called, owner.items, target.items, matrix, column.directed, said))
     return found
 
 
@@ -252,7 +257,7 @@ def _key_matrix(cells: Cells, ids: Ids) -> tuple[sp.csr_array, tuple[int, str] |
 
 def _named_apart(joined: Sequence[tuple[str, Relation]]) -> list[Relation]:
     """A name that two columns have, or a column and a relation, is said with the table's."""
-    counts = Counter(relation.name for _, relation in joined)
+    counts = Counter(relation.name for _, relation in joined)  # a schema that names relations has none twice
     found: list[Relation] = []
     taken = {relation.name for table, relation in joined if relation.name == table}
     for table, relation in joined:
@@ -267,8 +272,12 @@ def _named_apart(joined: Sequence[tuple[str, Relation]]) -> list[Relation]:
 
 
 def _say_labels(owners: Mapping[str, ItemTable], said: list[str]) -> None:
-    """Without labels: which columns could be, as they are ordinary columns now."""
-    if any(owner.schema.label for owner in owners.values()):
+    """Which columns could be labels, as they are ordinary columns now: if there are none, or by name."""
+    chosen = {owner.schema.label for owner in owners.values() if owner.schema.label is not None}
+    for owner in owners.values():
+        for name in sorted(chosen & set(owner.schema.columns)):
+            said.append(f"{owner.items.name}.{name} was not chosen as a label: it is a column like any other")
+    if chosen:
         return
     could = [
         f"{owner.items.name}.{name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,13 +100,17 @@ def _labels(table: NamedTable, schema: TypeSchema) -> Labels:
     cells = table.cells(name)
     kind = "tags" if cells.is_list else find_kind(cells).kind
     where = f"{table.path}: the label column {name!r}"
-    if kind in ("tags", "counts"):
+    if kind in ("tags", "counts") and schema.classes is None:
         raise InputError(
             f"{where} has several classes in a cell; give each item one, or choose another column"
         )
     known = cells.known.copy()
+    if schema.classes is not None:
+        known |= np.asarray(pc.is_in(cells.distinct, pa.array(schema.classes, pa.large_string())), dtype=bool)
     texts = cells.distinct.filter(pa.array(known))
-    if pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py():  # -1 is how integers say unknown
+    if (
+        schema.classes is None and pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()
+    ):  # -1 is how integers say unknown
         known &= np.asarray(pc.not_equal(cells.distinct, "-1"), dtype=bool)
     classes = sorted_texts(cells.distinct.filter(pa.array(known)))
     if len(classes) > MOST_CLASSES:
@@ -152,12 +157,19 @@ def code_columns(
     for (coding, matrix), start in zip(coded, starts, strict=False):
         placed = replace(coding.column, start=int(start), stop=int(start) + len(coding.titles))
         kind = KINDS[placed.kind]
+        said_of = owner.schema.columns.get(placed.name) or ColumnSchema(placed.kind)
         wide = sp.csr_array(
             (matrix.data, matrix.indices + int(start), matrix.indptr), shape=(matrix.shape[0], len(ids))
         )
         relations.append(
             Relation.build(
-                placed.name, owner.items.name, type, wide, kind.likelihood, kind.absent, column=placed
+                said_of.relation or placed.name,
+                owner.items.name,
+                type,
+                wide,
+                said_of.likelihood or kind.likelihood,
+                said_of.absent or kind.absent,  # type: ignore[arg-type]
+                column=placed,
             )
         )
     return Items.build(type, ids, _objects(titles)), relations
@@ -175,8 +187,7 @@ def _code(
     if column.file is not None:
         return [_long_column(owner, name, column, tables[column.file], known)]
     cells = owner.table.cells(name)
-    given = {key: getattr(column, key) for key in ("center", "scale", "log", "whole")}
-    given = {key: value for key, value in given.items() if value is not None}
+    given = _given_way(column)
     try:
         if known is None and not given:
             return code_column(cells, kind, column.parts)
@@ -189,6 +200,11 @@ def _code(
         return [(coding, KINDS[kind].values(cells, coding))]
     except InputError as error:
         raise InputError(f"{owner.table.path}: {error}") from None
+
+
+def _given_way(column: ColumnSchema) -> dict[str, Any]:
+    way = {key: getattr(column, key) for key in ("center", "scale", "log", "whole")}
+    return {key: value for key, value in way.items() if value is not None}
 
 
 def _long_column(
@@ -216,7 +232,7 @@ def _long_column(
     matrix.sum_duplicates()
     if not number:
         matrix.data[:] = 1
-    return Coding.make(name, kind_of(column) or "tags", titles, said), matrix
+    return Coding.make(name, kind_of(column) or "tags", titles, said, **_given_way(column)), matrix
 
 
 def row_numbers(table: NamedTable, cells: Cells) -> np.ndarray:

@@ -17,6 +17,7 @@ from coembed.network.network import Network
 from coembed.network.pairs import entries
 from coembed.network.readers.mapped import write_mapped
 from coembed.network.readers.npz import write_npz
+from coembed.network.readers.write_tables import write_general
 
 Format = Literal["npz", "csv", "parquet", "mapped"]
 ROLES = ("edges", "attributes", "labels", "names")
@@ -30,8 +31,8 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
     Parameters
     ----------
     path
-        A file for ``npz``; a folder for the others, made if it is not there. A folder with other files in it
-        is left alone.
+        A file for ``npz``, which holds plain networks only; a folder for the others, made if it is not there.
+        A folder with other files in it is left alone.
     format
         ``npz``, ``csv``, ``parquet``, or ``mapped``: raw arrays that are opened without being read; None: by
         the ending of `path`, and a folder of csv if there is none.
@@ -50,10 +51,18 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
     path = Path(path)
     format = chosen_format(path, format)
     if format == "npz":
+        if not network.is_plain:
+            raise InputError(
+                f"{network.name} has the types {', '.join(network.types)}, an .npz holds one of nodes and "
+                f"attributes only; write a folder of tables, or {path.stem}.mapped"
+            )
         write_npz(network, path)
         return
     if format == "mapped":
         write_mapped(network, path)
+        return
+    if not network.is_plain or network.main.titles is not None:
+        write_general(network, path, format)
         return
     tables = as_tables(network)
     _check_names(network, format)
