@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from coembed.errors import InputError
 
 NetworkPaths = Annotated[
     list[Path],
@@ -32,3 +34,49 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.", show_default=False),
 ]
+LabelColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="TYPE.COLUMN",
+        help="A column that holds labels; may be repeated.",
+        show_default=False,
+    ),
+]
+ColumnKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="NAME=KIND",
+        help="What a column is, where it should not be found out; may be repeated.",
+        show_default=False,
+    ),
+]
+SchemaPath = Annotated[
+    Path | None,
+    typer.Option("--schema", metavar="FILE", help="What the tables are, as TOML.", show_default=False),
+]
+
+
+def reading(
+    labels: list[str] | None = None, kinds: list[str] | None = None, schema: Path | None = None
+) -> dict[str, Any]:
+    """Keyword arguments of :func:`coembed.read`: those that were given.
+
+    Examples
+    --------
+    >>> reading(["people.job"], ["age=number"])
+    {'labels': ['people.job'], 'kinds': {'age': 'number'}}
+    """
+    given: dict[str, Any] = {}
+    if labels:
+        given["labels"] = labels
+    if kinds:
+        named = [text.partition("=") for text in kinds]
+        for name, equals, kind in named:
+            if not (name and equals and kind):
+                raise InputError(f"{name + equals + kind!r} is not of the form NAME=KIND")
+        given["kinds"] = {name: kind for name, _, kind in named}
+    if schema is not None:
+        given["schema"] = schema
+    return given
