@@ -193,6 +193,47 @@ def average_precision(positive: np.ndarray, negative: np.ndarray) -> float:
     return float(np.sum(precision * gained))
 
 
+def direction_metrics(given: np.ndarray, turned: np.ndarray) -> dict[str, float]:
+    """How well links the way they go are told from the same the other way round; a tie counts one half.
+
+    Examples
+    --------
+    >>> direction_metrics(np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    {'auc': 0.5, 'accuracy': 0.5}
+    """
+    right = np.mean((given > turned) + 0.5 * (given == turned))
+    return {"auc": auc(given, turned), "accuracy": float(right)}
+
+
+def error_taken_away(error: float, reference: float) -> float:
+    """1 - error / reference; where there was no error to take away, 0 if none was made and -1 else.
+
+    Examples
+    --------
+    >>> error_taken_away(1.0, 4.0), error_taken_away(0.0, 0.0), error_taken_away(2.0, 0.0)
+    (0.75, 0.0, -1.0)
+    """
+    if reference > 0:
+        return 1 - error / reference
+    return 0.0 if error == 0 else -1.0
+
+
+def squared_error(truth: np.ndarray, told: np.ndarray | float) -> float:
+    """Sum of the squares of what is missed."""
+    return float(np.sum(np.square(truth - told, dtype=np.float64)))
+
+
+def r_squared(truth: np.ndarray, told: np.ndarray) -> float:
+    """R²: the share of the squares around the mean that is explained.
+
+    Examples
+    --------
+    >>> r_squared(np.array([1.0, 3.0]), np.array([1.0, 2.0]))
+    0.5
+    """
+    return error_taken_away(squared_error(truth, told), squared_error(truth, float(truth.mean())))
+
+
 class Ranking(NamedTuple):
     """Of every row: reciprocal rank of its first hidden item, recall and nDCG of its first k places."""
 

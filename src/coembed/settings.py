@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from coembed.errors import InputError, no_such
 
-Task = Literal["classification", "attributes", "links"]
+Task = Literal["classification", "attributes", "links", "columns", "direction"]
 Likelihood = Literal["auto", "bernoulli", "gaussian"]
 
 
@@ -244,6 +244,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "attributes": _PAPER
         | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
         "links": _PAPER | {"epochs": 200, "dropout": 0.8},
+        "columns": _PAPER | {"epochs": 200, "dropout": 0.8},
+        "direction": _PAPER | {"epochs": 200, "dropout": 0.8},
     },
 }
 

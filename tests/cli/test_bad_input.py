@@ -35,7 +35,7 @@ CASES = {
     "misspelt preset": (["train", "NETWORK", "-o", "m", "--preset", "bst"], "did you mean 'best'?"),
     "misspelt method": (
         ["evaluate", "NETWORK", "--task", "links", "--method", "degre"],
-        "did you mean 'degree'?",
+        "did you mean 'degree'",
     ),
     "misspelt item": (["profile", "MODEL", "Denmrak.n.01"], "did you mean"),
     "unknown map": (["map", "MODEL", "-o", "map.png", "--method", "atlas"], "no map method 'atlas'"),
@@ -43,6 +43,18 @@ CASES = {
     "method of another task": (
         ["evaluate", "NETWORK", "--task", "links", "--method", "majority"],
         "does not do links",
+    ),
+    "floors of no task": (
+        ["evaluate", "NETWORK", "--task", "luck", "--method", "all-floors"],
+        "no task 'luck'",
+    ),
+    "no such type": (
+        ["evaluate", "NETWORK", "--task", "classification", "--type", "dog", "--method", "majority"],
+        "no type 'dog'",
+    ),
+    "a kind without a name": (
+        ["evaluate", "NETWORK", "--task", "columns", "--as", "age"],
+        "not of the form NAME=KIND",
     ),
     "unknown protocol": (
         ["evaluate", "NETWORK", "--task", "links", "--protocol", "kind"],

@@ -13,7 +13,18 @@ from coembed.network import Network, demo_network, read, write
 
 START = ("demo", "train", "evaluate", "info", "convert")
 COMMANDS = (*START, "predict", "complete", "links", "profile", "similar", "embed", "export", "map")
-REPORT = ["task", "method", "network", "protocol", "seeds", "metrics", "seconds", "peak_rss_mb"]
+REPORT = [
+    "task",
+    "type",
+    "relation",
+    "method",
+    "network",
+    "protocol",
+    "seeds",
+    "metrics",
+    "seconds",
+    "peak_rss_mb",
+]
 SENSE, WORD = "Africa.n.01", "river"
 
 
@@ -184,6 +195,37 @@ def test_evaluate_prints_one_object(run, network_file):
     assert "±" not in table.out
     table = run("evaluate", network_file, "--task", "links", "--method", "degree", "--seeds", 2)
     assert table.out.startswith("metric\tmean\t±")
+
+
+def test_evaluate_puts_several_methods_in_one_table(run, network_file):
+    several = ("--method", "degree", "--method", "popularity", "--method", "degree")
+    table = run("evaluate", network_file, "--task", "links", *several, "--seeds", 1)
+    assert [line.split("\t")[0] for line in table.out.splitlines()] == ["method", "degree", "popularity"]
+    found = run("evaluate", network_file, "--task", "links", *several, "--seeds", 1, "--json").json
+    assert [report["method"] for report in found] == ["degree", "popularity"]
+    assert {report["relation"] for report in found} == {"links"}
+    quick = ("--set", "epochs=1", "--set", "dim=4", "--set", "hidden=4", "--seeds", 1, "--json", "-q")
+    every = run("evaluate", network_file, "--task", "links", "--method", "all-floors", *quick).json
+    assert [report["method"] for report in every][:3] == ["scan", "popularity", "degree"]
+
+
+def test_evaluate_asks_tables_by_type_and_relation(run, tmp_path):
+    rng = np.random.default_rng(0)
+    people = ["id,job,age,town"]
+    for i in range(60):
+        job = int(rng.integers(2))
+        people.append(f"p{i},{('cook', 'judge')[job]},{30 + 20 * job + rng.integers(9)},{'LM'[job]}ille")
+    (tmp_path / "people.csv").write_text("\n".join(people))
+    knows = [f"p{i},p{j}" for i, j in rng.integers(60, size=(200, 2)) if i != j]
+    (tmp_path / "knows.csv").write_text("\n".join(["people,whom", *knows]))
+    label = ("--label", "people.job", "--seeds", 1, "--json")
+    classes = run("evaluate", tmp_path, "--task", "classification", "--method", "trees-own", *label).json
+    assert (classes["type"], classes["relation"]) == ("people", None)
+    assert classes["metrics"]["accuracy"]["mean"] > 0.8
+    cells = run("evaluate", tmp_path, "--task", "columns", "--method", "ridge-cells", *label).json
+    assert cells["metrics"]["r2 age"]["mean"] > 0.5
+    asked = ("--task", "direction", "--relation", "knows", "--method", "in-degree")
+    assert run("evaluate", tmp_path, *asked, *label).json["relation"] == "knows"
 
 
 @pytest.fixture

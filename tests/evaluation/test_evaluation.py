@@ -33,6 +33,8 @@ def test_a_report_has_the_promised_shape(demo: Network, task: Task, method: str,
     report = evaluate(demo, task, method, first_seed=4, seeds=2, changes=SMALL)
     assert list(report) == [
         "task",
+        "type",
+        "relation",
         "method",
         "network",
         "protocol",
@@ -82,7 +84,7 @@ def test_the_published_embedding_knows_the_labels_and_its_scores_are_drawn(demo:
     answer = scan_method.fit(problem)
     drawn = answer.as_published(0)
     pairs = np.array([[0, 1], [5, 2]])
-    assert np.array_equal(drawn.embedding(), answer.fitted.node_code[:, : answer.fitted.dim])
+    assert np.array_equal(drawn.embedding(), answer.fitted.codes().mean[:, : answer.fitted.dim])
     assert not np.array_equal(drawn.embedding(), answer.embedding())
     assert np.array_equal(drawn.pair_scores(pairs), answer.as_published(0).pair_scores(pairs))
     assert not np.array_equal(drawn.pair_scores(pairs), answer.as_published(1).pair_scores(pairs))

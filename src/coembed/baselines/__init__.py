@@ -6,96 +6,188 @@ from coembed.baselines import (
     bla,
     can,
     classifiers,
+    directions,
     edgeexp,
     factors,
     gcn,
     graphsgan,
+    imputers,
     planetoid,
     recommenders,
     san,
     seano,
+    table_classifiers,
 )
 from coembed.errors import InputError, no_such
 from coembed.evaluation import scan_method
-from coembed.evaluation.problem import Method
+from coembed.evaluation.problem import Method, Problem, Scope, guarded
 from coembed.settings import Task
 
-__all__ = ["METHODS", "method"]
+__all__ = ["METHODS", "floors", "method"]
 
 _CLASSES: tuple[Task, ...] = ("classification",)
 _PAIRS: tuple[Task, ...] = ("attributes", "links")
 _ATTRIBUTES: tuple[Task, ...] = ("attributes",)
 _LINKS: tuple[Task, ...] = ("links",)
+_COLUMNS: tuple[Task, ...] = ("columns",)
+_DIRECTION: tuple[Task, ...] = ("direction",)
+_PLAIN: Scope = "plain networks"
+_SAME: Scope = "relations of a type with itself"
 
-METHODS: dict[str, Method] = {
-    each.name: each
-    for each in (
-        Method(
-            "scan", (*_CLASSES, *_PAIRS), scan_method.fit, "nodes and attributes as Gaussians in one space"
-        ),
-        Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
-        Method("linear-x", _CLASSES, classifiers.linear_x, "logistic regression on attributes"),
-        Method("linear-ax", _CLASSES, classifiers.linear_ax, "logistic regression on links and attributes"),
-        Method(
-            "linear-smooth",
-            _CLASSES,
-            classifiers.linear_smooth,
-            "logistic regression on attributes up to 2 hops",
-        ),
-        Method("propagation", _CLASSES, classifiers.propagation, "labels spread along links"),
-        Method("popularity", _PAIRS, recommenders.popularity, "frequency of the attribute, sum of degrees"),
-        Method("degree", _PAIRS, recommenders.degree, "product of the counts at both ends"),
-        Method("neighbours", _PAIRS, recommenders.neighbours, "20 nearest nodes vote, or Adamic-Adar"),
-        Method("linear-views", _CLASSES, classifiers.linear_views, "logistic regression on all views"),
-        Method("knn", _CLASSES, classifiers.nearest_vote, "20 nearest labelled nodes vote"),
-        Method("adamic-adar", _LINKS, recommenders.adamic_adar, "common neighbours by 1 / log degree"),
-        Method(
-            "resource-allocation", _LINKS, recommenders.resource_allocation, "common neighbours by 1 / degree"
-        ),
-        Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
-        Method(
-            "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
-        ),
-        Method("gcn", _CLASSES, gcn.fit, "graph convolutional network", gcn.GCNOptions),
-        Method(
-            "planetoid",
-            _CLASSES,
-            planetoid.fit,
-            "Planetoid-T: free vectors that predict contexts",
-            planetoid.PlanetoidOptions,
-        ),
-        Method(
-            "seano",
-            _CLASSES,
-            seano.fit,
-            "SEANO: own attributes and the neighbours', weighed",
-            seano.SeanoOptions,
-        ),
-        Method(
-            "graphsgan",
-            _CLASSES,
-            graphsgan.fit,
-            "GraphSGAN: made-up nodes between the classes",
-            graphsgan.GraphSGANOptions,
-        ),
-        Method("san", _PAIRS, san.fit, "SAN: random walks over nodes and attributes", san.SANOptions),
-        Method(
-            "edgeexp",
-            _ATTRIBUTES,
-            edgeexp.fit,
-            "EdgeExplain: every link wants a reason",
-            edgeexp.EdgeExplainOptions,
-        ),
-        Method(
-            "bla",
-            _PAIRS,
-            bla.fit,
-            "BLA, reconstructed: attributes tell links tell attributes",
-            bla.BLAOptions,
-        ),
-        Method("can", _PAIRS, can.fit, "this package's model without labels"),
-    )
-}
+_SCAN = Method(
+    "scan",
+    (*_CLASSES, *_PAIRS, *_COLUMNS, *_DIRECTION),
+    scan_method.fit,
+    "items and attributes as Gaussians in one space",
+)
+_FLOORS = (
+    Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
+    Method("linear-x", _CLASSES, classifiers.linear_x, "logistic regression on attributes", scope=_PLAIN),
+    Method(
+        "linear-ax",
+        _CLASSES,
+        classifiers.linear_ax,
+        "logistic regression on links and attributes",
+        scope=_PLAIN,
+    ),
+    Method(
+        "linear-smooth",
+        _CLASSES,
+        classifiers.linear_smooth,
+        "logistic regression on attributes up to 2 hops",
+        scope=_PLAIN,
+    ),
+    Method("propagation", _CLASSES, classifiers.propagation, "labels spread along links"),
+    Method("popularity", _PAIRS, recommenders.popularity, "frequency of the attribute, sum of degrees"),
+    Method("degree", _PAIRS, recommenders.degree, "product of the counts at both ends"),
+    Method("neighbours", _PAIRS, recommenders.neighbours, "20 nearest nodes vote, or Adamic-Adar"),
+    Method(
+        "linear-views",
+        _CLASSES,
+        classifiers.linear_views,
+        "logistic regression on all views",
+        scope=_PLAIN,
+    ),
+    Method("knn", _CLASSES, classifiers.nearest_vote, "20 nearest labelled nodes vote", scope=_PLAIN),
+    Method(
+        "adamic-adar", _LINKS, recommenders.adamic_adar, "common neighbours by 1 / log degree", scope=_SAME
+    ),
+    Method(
+        "resource-allocation",
+        _LINKS,
+        recommenders.resource_allocation,
+        "common neighbours by 1 / degree",
+        scope=_SAME,
+    ),
+    Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
+    Method(
+        "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
+    ),
+    Method("linear-own", _CLASSES, table_classifiers.linear_own, "logistic regression on own columns"),
+    Method(
+        "linear-neighbours",
+        _CLASSES,
+        table_classifiers.linear_neighbours,
+        "logistic regression on own columns and neighbours' means",
+    ),
+    Method(
+        "linear-steps",
+        _CLASSES,
+        table_classifiers.linear_steps,
+        "logistic regression on columns averaged over 1 to 4 links",
+    ),
+    Method("trees-own", _CLASSES, table_classifiers.trees_own, "boosted trees on own columns"),
+    Method(
+        "trees-neighbours",
+        _CLASSES,
+        table_classifiers.trees_neighbours,
+        "boosted trees on own columns and neighbours' means",
+    ),
+    Method(
+        "correct-and-smooth",
+        _CLASSES,
+        table_classifiers.correct_and_smooth,
+        "linear-steps, its errors and answers carried along links",
+    ),
+    Method(
+        "linear-and-propagation",
+        _CLASSES,
+        table_classifiers.linear_and_propagation,
+        "linear-steps times propagation",
+    ),
+    Method("mean-or-mode", _COLUMNS, imputers.mean_or_mode, "the mean, or the commonest value"),
+    Method("knn-cells", _COLUMNS, imputers.nearest_cells, "20 nearest items by their other columns"),
+    Method("ridge-cells", _COLUMNS, imputers.ridge_cells, "linear models of columns and neighbours' means"),
+    Method("tree-cells", _COLUMNS, imputers.tree_cells, "boosted trees on columns and neighbours' means"),
+    Method("in-degree", _DIRECTION, directions.in_degree, "to the end that more links go to"),
+    Method("out-degree", _DIRECTION, directions.out_degree, "from the end that more links leave"),
+    Method(
+        "linear-direction",
+        _DIRECTION,
+        directions.linear_direction,
+        "logistic regression on how the two ends differ",
+    ),
+)
+_RIVALS = (
+    Method("gcn", _CLASSES, gcn.fit, "graph convolutional network", gcn.GCNOptions, _PLAIN),
+    Method(
+        "planetoid",
+        _CLASSES,
+        planetoid.fit,
+        "Planetoid-T: free vectors that predict contexts",
+        planetoid.PlanetoidOptions,
+        _PLAIN,
+    ),
+    Method(
+        "seano",
+        _CLASSES,
+        seano.fit,
+        "SEANO: own attributes and the neighbours', weighed",
+        seano.SeanoOptions,
+        _PLAIN,
+    ),
+    Method(
+        "graphsgan",
+        _CLASSES,
+        graphsgan.fit,
+        "GraphSGAN: made-up nodes between the classes",
+        graphsgan.GraphSGANOptions,
+        _PLAIN,
+    ),
+    Method("san", _PAIRS, san.fit, "SAN: random walks over nodes and attributes", san.SANOptions, _PLAIN),
+    Method(
+        "edgeexp",
+        _ATTRIBUTES,
+        edgeexp.fit,
+        "EdgeExplain: every link wants a reason",
+        edgeexp.EdgeExplainOptions,
+        _PLAIN,
+    ),
+    Method(
+        "bla",
+        _PAIRS,
+        bla.fit,
+        "BLA, reconstructed: attributes tell links tell attributes",
+        bla.BLAOptions,
+        _PLAIN,
+    ),
+    Method("can", _PAIRS, can.fit, "this package's model without labels", scope=_PLAIN),
+)
+
+METHODS: dict[str, Method] = {each.name: guarded(each) for each in (_SCAN, *_FLOORS, *_RIVALS)}
+
+
+def floors(problem: Problem) -> list[str]:
+    """The simple methods that can solve a problem: what any other has to be better than.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> floors(Problem("links", demo_network()))
+    ['popularity', 'degree', 'neighbours', 'adamic-adar', 'resource-allocation', 'svd', 'ridge']
+    """
+    able = (each for each in _FLOORS if problem.task in each.tasks)
+    return [each.name for each in able if each.refusal(problem) is None]
 
 
 def method(name: str, task: Task | None = None) -> Method:

@@ -60,7 +60,7 @@ def fit(problem: Problem) -> KeptRows:
         report(problem, done, total)
     if not chosen.rounds:
         report(problem, 1, 1)
-    if problem.task == "links":
+    if problem.asked.pairing.undirected:
         learnt = {"weights": model.weights, **csr_parts("common", model.common)}
         return keep_rows(model.rows, links.shape, learnt)
     step = balanced(weights)

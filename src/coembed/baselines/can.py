@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coembed.evaluation import scan_method
-from coembed.evaluation.problem import Problem, no_nodes
+from coembed.evaluation.problem import Answer, Problem, no_nodes
 
 PRESET = "paper"
 
 
-def fit(problem: Problem) -> scan_method.ScanAnswer:
+def fit(problem: Problem) -> Answer:
     """The model for links and attributes alone: no labels, no classes, settings of the preset `paper`."""
     network = problem.network.without_classes()
     return scan_method.fit(replace(problem, network=network, validation=no_nodes(), preset=PRESET))

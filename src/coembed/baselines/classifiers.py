@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,8 @@ from coembed.baselines.features import (
     idf_rows,
     mean_of_neighbours,
     nearest_nodes,
+    presence,
+    symmetric,
     unit_length_rows,
 )
 from coembed.errors import InputError
@@ -42,7 +44,7 @@ class Classes(Answer):
 
 
 def majority(problem: Problem) -> Classes:
-    """Every node has the class that is commonest among the labelled.
+    """Every item has the class that is commonest among the labelled.
 
     Examples
     --------
@@ -50,42 +52,63 @@ def majority(problem: Problem) -> Classes:
     >>> majority(Problem("classification", network)).values[3].round(2)
     array([0.33, 0.67])
     """
-    return Classes(np.tile(class_shares(problem.network), (problem.network.n_nodes, 1)))
+    return Classes(np.tile(shares_of(problem), (len(problem.items), 1)))
 
 
 def propagation(problem: Problem) -> Classes:
     """Labels spread along the links, a tenth of them always coming back to where they are known.
 
-    Y <- 0.9 S Y + 0.1 Y0 with S = D^-1/2 A D^-1/2. A node that nothing reaches has the class shares.
+    Y <- 0.9 S Y + 0.1 Y0 with S = D^-1/2 A D^-1/2, of all relations of the type with itself, whichever way
+    they go. An item that nothing reaches has the class shares.
     """
-    network = problem.network
-    shares = class_shares(network)
-    known = np.zeros((network.n_nodes, network.n_classes), dtype=np.float32)
-    known[network.labelled, network.labels[network.labelled]] = 1
-    step, spread = degree_scaled(network.links), known
-    for _ in range(SPREAD_STEPS):
-        spread = SPREAD * (step @ spread) + (1 - SPREAD) * known
+    shares = shares_of(problem)
+    spread = spread_along(degree_scaled(own_links(problem)), one_hot(problem), SPREAD)
     mass = spread.sum(axis=1, keepdims=True)
     return Classes(np.where(mass > 0, spread / np.where(mass > 0, mass, 1), shares))
+
+
+def spread_along(step: sp.csr_array, known: np.ndarray, kept: float) -> np.ndarray:
+    """kept S Y + (1 - kept) Y0, again and again."""
+    spread = known
+    for _ in range(SPREAD_STEPS):
+        spread = kept * (step @ spread) + (1 - kept) * known
+    return spread
+
+
+def one_hot(problem: Problem) -> np.ndarray:
+    """The labels that may be seen, a column a class."""
+    known = np.zeros((len(problem.items), problem.items.n_classes), dtype=np.float32)
+    known[problem.labelled, problem.labels[problem.labelled]] = 1
+    return known
+
+
+def own_links(problem: Problem) -> sp.csr_array:
+    """Presence of a link in any relation of the type in question with itself, whichever way it goes."""
+    own = [each for each in problem.network.joining(problem.type) if each.source == each.target]
+    links = sp.csr_array((len(problem.items), len(problem.items)), dtype=np.float32)
+    for each in own:
+        one = presence(each.values) if each.pairing.undirected else symmetric(each.values)
+        links = sp.csr_array(links + one)
+    return presence(links)
 
 
 def linear_x(problem: Problem) -> Classes:
     """Logistic regression on the node's own attributes, rare ones weighing more."""
     network = problem.network
-    return _linear(problem, Hops(idf_rows(network.attributes), network.links, hops=0))
+    return fit_linear(problem, Hops(idf_rows(network.attributes), network.links, hops=0))
 
 
 def linear_ax(problem: Problem) -> Classes:
     """Logistic regression on the node's links and attributes side by side."""
     network = problem.network
     own = [unit_length_rows(degree_scaled(network.links)), idf_rows(network.attributes)]
-    return _linear(problem, Hops(sp.hstack(own, format="csr"), network.links, hops=0))
+    return fit_linear(problem, Hops(sp.hstack(own, format="csr"), network.links, hops=0))
 
 
 def linear_smooth(problem: Problem) -> Classes:
     """Logistic regression on the attributes of the node, of its neighbours, and of theirs."""
     network = problem.network
-    return _linear(problem, Hops(idf_rows(network.attributes), mean_of_neighbours(network.links), hops=2))
+    return fit_linear(problem, Hops(idf_rows(network.attributes), mean_of_neighbours(network.links), hops=2))
 
 
 def linear_views(problem: Problem) -> Classes:
@@ -106,7 +129,7 @@ def linear_views(problem: Problem) -> Classes:
         AveragedFeatures((similar,), own),
         AveragedFeatures((similar, similar), own),
     )
-    return _linear(problem, ViewsSideBySide(views))
+    return fit_linear(problem, ViewsSideBySide(views))
 
 
 def nearest_vote(problem: Problem) -> Classes:
@@ -144,10 +167,25 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class AveragedFeatures:
-    """Features after some averaging steps, the first step of the tuple being applied last."""
+    """Features, sparse or dense, after some averaging steps, the first of the tuple being applied last."""
 
     steps: tuple[sp.csr_array, ...]
-    features: sp.csr_array
+    features: Any
+
+    def rows(self, items: np.ndarray) -> Any:
+        """Those of some items."""
+        chain = (*self.steps, self.features)
+        block = chain[0][items]
+        for factor in chain[1:]:
+            block = block @ factor
+        return block
+
+    def times(self, weight: np.ndarray) -> np.ndarray:
+        """Those of all items, times weights."""
+        product = self.features @ weight
+        for step in reversed(self.steps):
+            product = step @ product
+        return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,22 +195,13 @@ class ViewsSideBySide:
     views: Sequence[AveragedFeatures]
 
     def rows(self, nodes: np.ndarray) -> list[sp.csr_array]:
-        blocks = []
-        for view in self.views:
-            chain = (*view.steps, view.features)
-            block = chain[0][nodes]
-            for factor in chain[1:]:
-                block = sp.csr_array(block @ factor)
-            blocks.append(block)
-        return blocks
+        return [sp.csr_array(view.rows(nodes)) for view in self.views]
 
     def times(self, weights: list[np.ndarray]) -> np.ndarray:
-        total = np.zeros((self.views[0].features.shape[0], weights[0].shape[1]))
+        first = self.views[0]
+        total = np.zeros(((*first.steps, first.features)[0].shape[0], weights[0].shape[1]))
         for view, weight in zip(self.views, weights, strict=True):
-            product = view.features @ weight
-            for step in reversed(view.steps):
-                product = step @ product
-            total += product
+            total += view.times(weight)
         return total
 
 
@@ -205,16 +234,16 @@ class Hops:
         return total
 
 
-def _linear(problem: Problem, hops: Blocks) -> Classes:
-    network = problem.network
-    class_shares(network)  # refuses a network without labels
-    labelled, labels = network.labelled, network.labels
+def fit_linear(problem: Problem, hops: Blocks) -> Classes:
+    """Logistic regression on blocks of features, its penalty chosen on the validation items."""
+    shares_of(problem)  # refuses a network without labels
+    labelled, labels = problem.labelled, problem.labels
     blocks = hops.rows(labelled)
     # averages are shorter than what they average: bring all blocks to one length, by the labelled rows only
     scales = [np.sqrt(max(len(labelled), 1) / max(float(block.power(2).sum()), 1e-12)) for block in blocks]
     rows = sp.hstack([block * scale for block, scale in zip(blocks, scales, strict=True)], format="csr")
     if rows.nnz == 0 or len(np.unique(labels[labelled])) == 1:
-        return majority(problem)  # nothing to tell nodes apart by, or nothing to tell apart
+        return majority(problem)  # nothing to tell items apart by, or nothing to tell apart
 
     penalty = _choose_penalty(rows, labels[labelled], np.isin(labelled, problem.validation))
     model = _logistic(penalty).fit(rows, labels[labelled])
@@ -222,7 +251,7 @@ def _linear(problem: Problem, hops: Blocks) -> Classes:
     widths = np.cumsum([block.shape[1] for block in blocks])[:-1]
     by_block = np.split(weights, widths, axis=1)
     logits = hops.times([part.T * scale for part, scale in zip(by_block, scales, strict=True)]) + bias
-    values = np.zeros((network.n_nodes, network.n_classes))
+    values = np.zeros((len(problem.items), problem.items.n_classes))
     values[:, model.classes_] = softmax(logits, axis=1)
     return Classes(values)
 
@@ -250,8 +279,15 @@ def _both_classes(model: LogisticRegression) -> tuple[np.ndarray, np.ndarray]:
     return np.vstack([zero, model.coef_]), np.append(0.0, model.intercept_)
 
 
-def class_shares(network: Network) -> np.ndarray:
-    if not len(network.labelled):
+def shares_of(problem: Problem) -> np.ndarray:
+    """Shares of the classes among the items in question whose label may be seen."""
+    return class_shares(problem.network, problem.type)
+
+
+def class_shares(network: Network, type: str | None = None) -> np.ndarray:
+    """Shares of the classes of a type, the main one unless said, among those whose label is known."""
+    labels = network.items(type).labels
+    if labels is None or not len(labels.known):
         raise InputError(f"{network.name} shows no labels to learn from; give a larger share of them")
-    counts = np.bincount(network.labels[network.labelled], minlength=network.n_classes)
+    counts = np.bincount(labels.values[labels.known], minlength=labels.n_classes)
     return counts / counts.sum()

@@ -91,4 +91,4 @@ def decompose(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarray, n
 
 
 def _matrix(problem: Problem) -> sp.csr_array:
-    return presence(problem.network.links if problem.task == "links" else problem.network.attributes)
+    return presence(problem.asked.values)

@@ -18,6 +18,20 @@ def presence(matrix: sp.csr_array) -> sp.csr_array:
     return ones
 
 
+def symmetric(matrix: sp.csr_array) -> sp.csr_array:
+    """Presence of a square matrix or of its mirror image.
+
+    Examples
+    --------
+    >>> symmetric(sp.csr_array([[0, 5], [0, 0]])).toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    ones = presence(matrix)
+    both = sp.csr_array(ones + ones.T)
+    both.sort_indices()
+    return presence(both)
+
+
 def frequency(matrix: sp.csr_array) -> np.ndarray:
     """Entries in each column."""
     return np.bincount(matrix.indices, minlength=matrix.shape[1])

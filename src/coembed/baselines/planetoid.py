@@ -115,7 +115,7 @@ def fit(problem: Problem) -> EmbeddedClasses:
     class_shares(network)  # refuses a network without labels
     rows = node_features(network, chosen.inputs)
     kept = kept_aside(network, chosen.kept, problem.seed)
-    most = without_labels_of(network, kept)
+    most = without_labels_of(network, {network.main.name: kept})
     with seeded(problem.seed):
         model = Planetoid(network.n_nodes, rows.shape[1], network.n_classes, chosen.dim)
         first, second = chosen.epochs // 2, chosen.epochs * 3 // 4

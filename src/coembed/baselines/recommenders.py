@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.baselines.features import frequency, idf_rows, nearest_nodes, presence
+from coembed.baselines.features import frequency, idf_rows, nearest_nodes, presence, symmetric
 from coembed.evaluation.problem import Answer, Problem
 
 
@@ -48,7 +48,7 @@ class Votes(Answer):
 
 
 def popularity(problem: Problem) -> Additive:
-    """How frequent the attribute is; of a link, how many links its two ends have.
+    """How often the item at the far end occurs; where a relation has no far end, both ends count.
 
     Examples
     --------
@@ -57,8 +57,9 @@ def popularity(problem: Problem) -> Additive:
     >>> popularity(Problem("attributes", network)).row_scores(np.array([0])).tolist()
     [[2.0, 1.0]]
     """
-    counts = frequency(_matrix(problem)).astype(np.float64)
-    own = counts if problem.task == "links" else np.zeros(problem.network.n_nodes)
+    matrix = problem.asked.values
+    counts = frequency(matrix).astype(np.float64)
+    own = counts if problem.asked.pairing.undirected else np.zeros(matrix.shape[0])
     return Additive(own, counts)
 
 
@@ -67,44 +68,37 @@ def degree(problem: Problem) -> Additive:
 
     As a sum of logarithms, which orders pairs alike; one is added where nothing has been seen yet.
     """
-    matrix = _matrix(problem)
+    matrix = problem.asked.values
     return Additive(np.log1p(np.diff(matrix.indptr)), np.log1p(frequency(matrix)))
 
 
 def neighbours(problem: Problem) -> Votes:
     """Votes of those who are near.
 
-    Attributes: the 20 nodes with the most similar attributes (cosine, rare ones weighing more), each with its
-    similarity.
-    Links: common neighbours, those with few links counting more (Adamic and Adar).
+    Between two types: the 20 items whose far ends are most similar (cosine, rare ones weighing more), each
+    with its similarity.
+    Of a type with itself: common neighbours, those with few links counting more (Adamic and Adar).
     """
-    matrix = presence(_matrix(problem))
-    if problem.task == "attributes":
-        return Votes(nearest_nodes(idf_rows(matrix)), matrix)
-    return adamic_adar(problem)
+    if problem.asked.pairing.same:
+        return adamic_adar(problem)
+    matrix = presence(problem.asked.values)
+    return Votes(nearest_nodes(idf_rows(matrix)), matrix)
 
 
 def adamic_adar(problem: Problem) -> Votes:
-    """Links: common neighbours, each counting 1 / log of its number of links."""
+    """Links: common neighbours, whichever way, each counting 1 / log of its number of links."""
+    links = symmetric(problem.asked.values)
     # an adviser with one link advises nobody else, so its weight does not matter; log 1 = 0 must not divide
-    return _common_neighbours(problem, 1 / np.log(np.maximum(_degrees(problem), 2)))
+    return _common_neighbours(links, 1 / np.log(np.maximum(np.diff(links.indptr), 2)))
 
 
 def resource_allocation(problem: Problem) -> Votes:
     """Links: common neighbours, each counting 1 / its number of links (Zhou, Lü and Zhang, 2009)."""
-    return _common_neighbours(problem, 1 / np.maximum(_degrees(problem), 1))
+    links = symmetric(problem.asked.values)
+    return _common_neighbours(links, 1 / np.maximum(np.diff(links.indptr), 1))
 
 
-def _degrees(problem: Problem) -> np.ndarray:
-    return np.diff(problem.network.links.indptr)
-
-
-def _common_neighbours(problem: Problem, weight: np.ndarray) -> Votes:
-    links = presence(problem.network.links)
+def _common_neighbours(links: sp.csr_array, weight: np.ndarray) -> Votes:
     advisers = links.copy()
     advisers.data = weight[links.indices].astype(np.float32)
     return Votes(advisers, links)
-
-
-def _matrix(problem: Problem) -> sp.csr_array:
-    return problem.network.links if problem.task == "links" else problem.network.attributes

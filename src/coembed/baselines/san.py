@@ -37,15 +37,15 @@ def fit(problem: Problem) -> KeptRows:
     moves = transitions(weights)
     # rows of P^t as columns of (P^T)^t
     back = sp.csr_array(moves.T)
-    sums = _sums(weights)[: network.n_nodes] if problem.task == "links" else None
+    sums = _sums(weights)[: network.n_nodes] if problem.asked.pairing.undirected else None
     rows = partial(_rows, back, network.n_nodes, sums, chosen)
-    items = network.n_nodes if problem.task == "links" else network.n_attributes
+    items = network.n_nodes if problem.asked.pairing.undirected else network.n_attributes
     return keep_rows(
         rows,
         (network.n_nodes, items),
         csr_parts("moves", moves),
         lambda *done: report(problem, *done),
-        None if problem.task == "links" else partial(_columns, moves, network.n_nodes, chosen),
+        None if problem.asked.pairing.undirected else partial(_columns, moves, network.n_nodes, chosen),
     )
 
 

@@ -133,7 +133,7 @@ def fit(problem: Problem) -> EmbeddedClasses:
     kept = kept_aside(network, chosen.kept, problem.seed)
     trials = OWN if not chosen.own and len(kept) else ()
     epochs = (len(trials) + 1) * chosen.epochs
-    most, right = without_labels_of(network, kept), []
+    most, right = without_labels_of(network, {network.main.name: kept}), []
     for done, own in enumerate(trials):
         part = Part(done * chosen.epochs, epochs)
         values, _ = _learn(problem, most, replace(chosen, own=own), part)

@@ -1,8 +1,8 @@
-"""The command that measures a method."""
+"""The command that measures methods."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,17 +19,48 @@ from coembed.cli.options import (
     reading_options,
 )
 
+if TYPE_CHECKING:
+    from coembed.network import Network
+
+ALL_FLOORS = "all-floors"
+SHOWN = {
+    "classification": ("accuracy", "macro_f1"),
+    "columns": ("mean_r2", "mean_accuracy", "gain"),
+    "direction": ("auc", "accuracy"),
+}
+"""Figures of a table of several methods."""
+SHOWN_OF_PAIRS = ("auc", "ap", "auc_matched", "mrr", "recall_at_10")
+
 
 def evaluate(
     network: NetworkPaths,
     task: Annotated[
-        str, typer.Option("--task", help="`classification`, `attributes` or `links`.", show_default=False)
+        str,
+        typer.Option(
+            "--task",
+            help="`classification`, `links`, `attributes`, `columns` or `direction`.",
+            show_default=False,
+        ),
     ],
     method: Annotated[
-        str, typer.Option("--method", help="`scan`, or a floor: `majority`, `linear-x`, `popularity` ...")
-    ] = "scan",
+        list[str] | None,
+        typer.Option(
+            "--method",
+            help="`scan` (default), or a floor: `majority`, `trees-own`, `popularity` ...; may be repeated; "
+            f"`{ALL_FLOORS}`: `scan` and all floors of the task.",
+            show_default=False,
+        ),
+    ] = None,
+    type: Annotated[
+        str | None, typer.Option("--type", help="Whose classes or cells are asked.", show_default=False)
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option("--relation", help="Whose pairs are asked.", show_default=False)
+    ] = None,
     preset: Preset = "best",
-    labels: Annotated[float, typer.Option("--labels", help="Share of the labels that is seen.")] = 0.1,
+    labels: Annotated[
+        float, typer.Option("--labels", help="Share of the labels of each type that is seen.")
+    ] = 0.1,
     first_seed: Annotated[int, typer.Option("--first-seed", help="Seed of the first trial.")] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Number of trials.")] = 3,
     protocol: Annotated[
@@ -37,12 +68,12 @@ def evaluate(
         typer.Option("--protocol", help="`strict`, or `published`: only to compare with printed numbers."),
     ] = "strict",
     inputs: Annotated[
-        str, typer.Option("--inputs", help="`full`, or `masked`: 15 % of links and attributes missing.")
+        str, typer.Option("--inputs", help="`full`, or `masked`: 15 % of every relation missing.")
     ] = "full",
-    changes: Changes = None,
-    label: LabelColumns = None,
+    label_columns: LabelColumns = None,
     kinds: ColumnKinds = None,
     schema: SchemaFile = None,
+    changes: Changes = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -53,32 +84,83 @@ def evaluate(
     `coembed evaluate blogcatalog.npz --task classification --seeds 3 --json`
 
     `coembed evaluate my-network/ --task attributes --method popularity`
+
+    `coembed evaluate tables/ --label people.job --task columns --type people --method all-floors`
     """
     from coembed.network import read
 
-    data = read(*network, **reading_options(label, kinds, schema))
+    data = read(*network, **reading_options(label_columns, kinds, schema))
 
     from coembed.evaluation import evaluate as measure
 
-    with TrainingProgress(f"{method} on {data.name}", quiet) as progress:
-        report: dict[str, Any] = measure(
-            data,
-            task,  # type: ignore[arg-type]
-            method=method,
-            preset=preset,
-            labels=labels,
-            first_seed=first_seed,
-            seeds=seeds,
-            protocol=protocol,  # type: ignore[arg-type]
-            inputs=inputs,  # type: ignore[arg-type]
-            changes=changes or [],
-            progress=progress,
-        )
+    reports = []
+    for name in _methods(method or ["scan"], data, task, type, relation):
+        with TrainingProgress(f"{name} on {data.name}", quiet) as progress:
+            report: dict[str, Any] = measure(
+                data,
+                task,  # type: ignore[arg-type]
+                method=name,
+                preset=preset,
+                labels=labels,
+                first_seed=first_seed,
+                seeds=seeds,
+                protocol=protocol,  # type: ignore[arg-type]
+                inputs=inputs,  # type: ignore[arg-type]
+                changes=changes or [],
+                progress=progress,
+                type=type,
+                relation=relation,
+            )
+        reports.append(report)
     if json:
-        print_json(report)
-        return
+        print_json(reports if len(reports) > 1 else reports[0])
+    elif len(reports) > 1:
+        _print_methods(reports)
+    else:
+        _print_metrics(reports[0], quiet)
+
+
+def _methods(
+    names: list[str], network: Network, task: str, type: str | None, relation: str | None
+) -> list[str]:
+    """The methods that are meant, each once."""
+    if ALL_FLOORS not in names:
+        return list(dict.fromkeys(names))
+    from coembed.baselines import floors
+    from coembed.evaluation import Problem
+    from coembed.evaluation.evaluation import check_task
+
+    check_task(task)
+    problem = Problem(task, network, type=type or "", relation=relation or "")  # type: ignore[arg-type]
+    meant: list[str] = []
+    for name in names:
+        meant += ["scan", *floors(problem)] if name == ALL_FLOORS else [name]
+    return list(dict.fromkeys(meant))
+
+
+def _print_methods(reports: list[dict[str, Any]]) -> None:
+    """One line a method; all of them had the same splits."""
+    first = reports[0]["metrics"]
+    shown = [name for name in SHOWN.get(reports[0]["task"], SHOWN_OF_PAIRS) if name in first]
+    several = len(reports[0]["seeds"]) > 1
+    rows = [
+        (
+            report["method"],
+            *(_with_spread(report["metrics"][name], several) for name in shown),
+            sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"]),
+        )
+        for report in reports
+    ]
+    print_rows(("method", *shown, "seconds a fit"), rows)
+
+
+def _with_spread(figure: dict[str, Any], several: bool) -> str:
+    return f"{figure['mean']:.3f} ± {figure['std']:.3f}" if several else f"{figure['mean']:.3f}"
+
+
+def _print_metrics(report: dict[str, Any], quiet: bool) -> None:
     metrics = report["metrics"].items()
-    if seeds == 1:  # one trial has no spread
+    if len(report["seeds"]) == 1:  # one trial has no spread
         print_rows(("metric", "value"), [(name, figure["mean"]) for name, figure in metrics])
     else:
         rows = [
@@ -88,4 +170,5 @@ def evaluate(
         print_rows(("metric", "mean", "±", "seeds"), rows)
     if not quiet:
         fit = sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"])
-        say(f"{protocol} protocol, {fit:.1f} s a fit, at most {report['peak_rss_mb']:.0f} MB", "dim")
+        protocol, peak = report["protocol"], report["peak_rss_mb"]
+        say(f"{protocol} protocol, {fit:.1f} s a fit, at most {peak:.0f} MB", "dim")

@@ -38,37 +38,43 @@ def evaluate(
     changes: Sequence[str] = (),
     progress: EpochProgress | None = None,
     part: Part = "test",
+    type: str | None = None,
+    relation: str | None = None,
 ) -> dict[str, Any]:
     """Hide a part of the network, let the method learn from the rest, and ask it about the hidden part.
 
     Parameters
     ----------
     task
-        `classification` asks for the class of every node whose label is hidden; `attributes` and `links` for
-        10 % of the entries or links, hidden for the purpose (5 % more are kept for validation).
+        `classification` asks for the class of every item whose label is hidden; `attributes` and `links` for
+        10 % of the entries or links, hidden for the purpose (5 % more are kept for validation); `columns` for
+        10 % of the known cells of a type's columns (numbers, categories, yes or no); `direction` which way
+        10 % of the links of a directed relation go, when all links that leave their ends are hidden.
     method
         Name of a method (see ``coembed.baselines.METHODS``) or the method itself.
     labels
-        Share of the known labels that the method sees, a fifth of them marked for validation. 0 (not for
-        classification): no labels, no classes.
+        Share of the known labels of each type that the method sees, a fifth of them marked for validation.
+        0 (not for classification): no labels, no classes.
     first_seed, seeds
         Trials `first_seed`, `first_seed + 1` ...; a seed decides what is hidden and starts the method.
     protocol
         `strict`, or `published`: the way of SCAN's public code, to compare with printed numbers only.
     inputs
-        `full`, or `masked`: 15 % of links and attribute entries missing for everybody.
+        `full`, or `masked`: 15 % of each relation (links, attribute entries, ...) missing for everybody.
     changes
         Texts like ``alpha=5`` for methods with settings.
     progress
         Called with epoch, epochs and figures, among them ``seed``, while a method learns.
     part
         `test`; or `validation`, to choose settings without ever looking at the test part.
+    type, relation
+        What is asked about, if not the first that can be: whose classes or cells, which relation's pairs.
 
     Returns
     -------
     dict
-        ``task, method, network, protocol, seeds``, ``metrics`` (name to ``mean``, ``std``, ``values``),
-        ``seconds`` (``fit``, one a seed) and ``peak_rss_mb`` of the process.
+        ``task, type, relation, method, network, protocol, seeds``, ``metrics`` (name to ``mean``, ``std``,
+        ``values``), ``seconds`` (``fit``, one a seed) and ``peak_rss_mb`` of the process.
 
     Examples
     --------
@@ -95,12 +101,17 @@ def evaluate(
             changes=changes,
             progress=_with_seed(progress, seed),
             part=part,
+            type=type,
+            relation=relation,
         )
         for seed in numbers
     ]
     figures = [outcome.figures for outcome in outcomes]
+    problem = outcomes[0].trial.problem
     return {
         "task": task,
+        "type": problem.type,
+        "relation": problem.relation or None,
         "method": chosen.name,
         "network": network.name,
         "protocol": protocol,
@@ -134,6 +145,8 @@ def run_trial(
     changes: Sequence[str] = (),
     progress: EpochProgress | None = None,
     part: Part = "test",
+    type: str | None = None,
+    relation: str | None = None,
 ) -> Outcome:
     """One seed of :func:`evaluate`, with all that it leaves.
 
@@ -150,7 +163,7 @@ def run_trial(
         changes = (*PUBLISHED_CHANGES, *changes)
         trial = published_trial(network, task, labels, seed)
     else:
-        trial = strict_trial(network, draw_splits(network, task, labels, seed), inputs, part)
+        trial = strict_trial(network, draw_splits(network, task, labels, seed, type, relation), inputs, part)
     problem = replace(trial.problem, preset=preset, changes=tuple(changes), progress=progress)
     start, cpu_start = time.perf_counter(), time.process_time()
     answer = chosen.fit(problem)
@@ -187,9 +200,15 @@ def _with_seed(progress: EpochProgress | None, seed: int) -> EpochProgress | Non
     return lambda epoch, epochs, figures: progress(epoch, epochs, {"seed": seed, **figures})
 
 
+def check_task(task: str) -> None:
+    """Refuse what is no task."""
+    if task not in get_args(Task):
+        raise no_such("task", task, get_args(Task))
+
+
 def _check(task: str, protocol: str, inputs: str, part: str, seeds: int, first_seed: int) -> None:
+    check_task(task)
     for name, value, kind in (
-        ("task", task, Task),
         ("protocol", protocol, Protocol),
         ("inputs", inputs, Inputs),
         ("part", part, Part),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from coembed.network import Network
+from coembed.errors import InputError
+from coembed.evaluation.asked import OF_PAIRS, what_is_asked
+from coembed.network import UNKNOWN, Items, Network, Relation
 from coembed.network.pairs import by_row
 from coembed.progress import EpochProgress
 from coembed.settings import Task
@@ -36,17 +38,24 @@ class Problem:
     task
         What the answer will be asked for.
     network
-        Links, attributes and labels that may be seen; the rest has been taken out.
+        Relations, columns and labels that may be seen; the rest has been taken out.
     validation
-        Those of the labelled nodes that serve to choose among settings; may be empty.
+        Those of the labelled items of `type` that serve to choose among settings; may be empty.
     pairs
-        Pairs of the task (links or attribute entries), not in `network`, to choose among settings.
+        Pairs of `relation`, not in `network`, to choose among settings.
     seed
         Of everything random in the method.
     preset, changes
         Name of a preset and texts like ``alpha=5``, for methods that have settings.
     progress
         Called while the method learns, if it has epochs.
+    type
+        Whose classes or cells are asked, or the first ends of the pairs; by default see
+        :func:`~coembed.evaluation.asked.what_is_asked`.
+    relation
+        Whose pairs are asked; empty where the task asks about items.
+    other_validation
+        As `validation`, of the other types that have labels.
     """
 
     task: Task
@@ -57,30 +66,67 @@ class Problem:
     preset: str = "best"
     changes: tuple[str, ...] = ()
     progress: EpochProgress | None = None
+    type: str = ""
+    relation: str = ""
+    other_validation: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        asked = what_is_asked(self.network, self.task, self.type or None, self.relation or None)
+        object.__setattr__(self, "type", asked.type)
+        object.__setattr__(self, "relation", asked.relation or "")
+
+    @property
+    def items(self) -> Items:
+        """The items in question."""
+        return self.network.items(self.type)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Their labels that may be seen, ``UNKNOWN`` elsewhere."""
+        known = self.items.labels
+        return np.full(len(self.items), UNKNOWN) if known is None else known.values
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Positions of those whose label may be seen."""
+        return np.flatnonzero(self.labels != UNKNOWN)
 
     @property
     def training(self) -> np.ndarray:
-        """The labelled nodes that are not kept for validation."""
-        return np.setdiff1d(self.network.labelled, self.validation)
+        """The labelled items that are not kept for validation."""
+        return np.setdiff1d(self.labelled, self.validation)
+
+    @property
+    def asked(self) -> Relation:
+        """The relation in question, as far as it may be seen."""
+        return self.network.relation(self.relation)
 
 
 class Answer:
     """What a method has learnt. A method overrides what it can do; the rest says so by None."""
 
     def probabilities(self) -> np.ndarray | None:
-        """Class probabilities of every node, ``(N, K)``."""
+        """Class probabilities of every item of the type in question, ``(N, K)``."""
         return None
 
     def embedding(self) -> np.ndarray | None:
-        """A vector for every node, ``(N, D)``, for a classifier of the evaluation's choice."""
+        """A vector for each of them, ``(N, D)``, for a classifier of the evaluation's choice."""
         return None
 
+    def cells(self, relation: str, rows: np.ndarray) -> np.ndarray:
+        """What the given items are expected to have in a column that has one cell an item.
+
+        Of a number the expected value, in the unit of the relation's values; of yes or no the probability of
+        yes; of a category the probabilities of its values, ``(len(rows), values)``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not tell cells")
+
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
-        """Scores of the given nodes with all items of the task, ``(len(nodes), items)``."""
+        """Scores of the given first ends with all items at the other end, ``(len(nodes), items)``."""
         raise NotImplementedError(f"{type(self).__name__} does not score pairs")
 
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
-        """Score of each pair (node, item), higher meaning likelier."""
+        """Score of each pair of the relation in question, higher meaning likelier."""
         scores = np.empty(len(pairs))
         for nodes, at, which in by_row(pairs, PAIR_ROWS):
             scores[at] = self.row_scores(nodes)[which, pairs[at, 1]]
@@ -99,6 +145,9 @@ class Answer:
         raise NotImplementedError
 
 
+Scope = Literal["any network", "plain networks", "relations of a type with itself"]
+
+
 @dataclass(frozen=True)
 class Method:
     """A way to solve problems, under the name that reports and the command line use.
@@ -107,6 +156,8 @@ class Method:
     ----------
     options
         The frozen data class of its options, if it has any of its own.
+    scope
+        What it can be used for.
     """
 
     name: str
@@ -114,3 +165,32 @@ class Method:
     fit: Callable[[Problem], Answer]
     about: str
     options: type | None = None
+    scope: Scope = "any network"
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why it cannot solve a problem, in one sentence; None if it can."""
+        if self.scope == "plain networks" and not problem.network.is_plain:
+            return (
+                f"method {self.name} is for plain networks of nodes, links and attributes; "
+                f"{problem.network.name} has the types {', '.join(problem.network.types)}"
+            )
+        if self.scope == "relations of a type with itself" and problem.task in OF_PAIRS:
+            ends = problem.asked
+            if not ends.pairing.same:
+                return (
+                    f"method {self.name} is for relations of a type with itself; "
+                    f"{ends.name} joins {ends.source} and {ends.target}"
+                )
+        return None
+
+
+def guarded(method: Method) -> Method:
+    """The same method, refusing what it cannot do in a sentence of its own."""
+
+    def fit(problem: Problem) -> Answer:
+        refused = method.refusal(problem)
+        if refused is not None:
+            raise InputError(refused)
+        return method.fit(problem)
+
+    return replace(method, fit=fit)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from coembed.evaluation.problem import Answer, Problem
 from coembed.fitted import Fitted
-from coembed.fitted.fitted import Kind
+from coembed.network.cell_values import attribute_range
+from coembed.network.network import ATTRIBUTES
 from coembed.settings import Settings, preset_settings
 from coembed.training import Holdout
 from coembed.training import fit as train
@@ -17,47 +19,57 @@ from coembed.training import fit as train
 
 @dataclass(frozen=True, eq=False)
 class ScanAnswer(Answer):
-    """A fitted model, asked about one relation."""
+    """A fitted model, asked about one type and one relation."""
 
     fitted: Fitted
-    kind: Kind
+    type: str
+    relation: str
 
     def probabilities(self) -> np.ndarray | None:
-        return self.fitted.probabilities if self.fitted.network.n_classes else None
+        found = self.fitted.probabilities_of(self.type)
+        return None if found is None or not found.shape[1] else found
 
     def embedding(self) -> np.ndarray:
-        return self.fitted.node_mean
+        return self.fitted.mean_of(self.type)
+
+    def cells(self, relation: str, rows: np.ndarray) -> np.ndarray:
+        return self.fitted.cells(relation, rows)
 
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
-        return self.fitted.score_rows(nodes, self.kind)
+        relation = self.fitted.network.relation(self.relation)
+        own, width = attribute_range(relation), relation.values.shape[1]
+        found = self.fitted.score_rows(nodes, self.relation)
+        if found.shape[1] == width:
+            return found
+        # of a column the model tells its own attributes only
+        scores = np.zeros((len(nodes), width), dtype=found.dtype)
+        scores[:, own] = found
+        return scores
 
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
-        if self.kind == "links":
-            return self.fitted.score_links(pairs)
-        return self.fitted.score_attributes(pairs)
+        return self.fitted.score(self.relation, pairs)
 
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
-        if self.kind == "links":
-            return self.fitted.score_links(pairs, lift=True)
-        return self.fitted.score_attributes(pairs, lift=True)
+        return self.fitted.score(self.relation, pairs, lift=True)
 
     def as_published(self, seed: int) -> Answer:
-        node, attribute = self.fitted.draw(np.random.default_rng(seed))
-        return DrawnAnswer(self.fitted, self.kind, node, node if self.kind == "links" else attribute)
+        drawn = self.fitted.draw(np.random.default_rng(seed))
+        ends = self.fitted.network.relation(self.relation)
+        return DrawnAnswer(self.fitted, self.type, self.relation, drawn[ends.source], drawn[ends.target])
 
     def arrays(self) -> Mapping[str, np.ndarray]:
-        fitted = self.fitted
-        return {
-            "node_mean": fitted.node_mean,
-            "node_std": fitted.node_std,
-            "probabilities": fitted.probabilities,
-            "label_shift": fitted.label_shift,
-            "attribute_mean": fitted.attribute_mean,
-            "attribute_std": fitted.attribute_std,
-            **{f"bias {name}": array for name, array in fitted.biases.items()},
-            **{f"companion {name}": array for name, array in fitted.companions.items()},
-            **fitted.weights,
-        }
+        learnt: dict[str, np.ndarray] = {}
+        # names of users are nobody's keys
+        parts: list[Any] = [*self.fitted.types.values(), *self.fitted.relations.values()]
+        for place, each in enumerate(parts):
+            for field in fields(each):
+                value = getattr(each, field.name)
+                if isinstance(value, np.ndarray):
+                    learnt[f"{place} {field.name}"] = value
+                elif field.name == "blends":
+                    for name, blend in value.items():
+                        learnt |= blend.as_arrays(f"{place} {name}")
+        return learnt
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +79,17 @@ class DrawnAnswer(ScanAnswer):
     Pairs are scored on one random draw of all codes, and the embedding of a labelled node knows its label.
     """
 
-    node: np.ndarray
-    item: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
 
     def embedding(self) -> np.ndarray:
-        return self.fitted.node_code[:, : self.fitted.dim]
+        return self.fitted.codes(self.type).mean[:, : self.fitted.dim]
 
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
-        return self.node[nodes] @ self.item.T
+        return self.source[nodes] @ self.target.T
 
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
-        return np.einsum("nc,nc->n", self.node[pairs[:, 0]], self.item[pairs[:, 1]])
+        return np.einsum("nc,nc->n", self.source[pairs[:, 0]], self.target[pairs[:, 1]])
 
 
 def fit(problem: Problem) -> ScanAnswer:
@@ -87,24 +99,23 @@ def fit(problem: Problem) -> ScanAnswer:
         problem.network,
         settings,
         preset=problem.preset,
-        holdout=_holdout(problem, settings),
+        holdout=holdout_of(problem, settings),
         progress=problem.progress,
     )
-    return ScanAnswer(fitted, "links" if problem.task == "links" else "attributes")
+    # an answer about classes is asked about no relation; what a published one would be, does not matter
+    relation = problem.relation or (ATTRIBUTES if problem.network.is_plain else "")
+    return ScanAnswer(fitted, problem.type, relation)
 
 
-def _holdout(problem: Problem, settings: Settings) -> Holdout | None:
+def holdout_of(problem: Problem, settings: Settings) -> Holdout | None:
     """What the task itself keeps for validation, in place of the shares that the settings name."""
     if problem.task == "classification":
-        chosen_by_nodes = settings.validation > 0 and len(problem.validation) > 0
-        return Holdout(nodes=problem.validation if chosen_by_nodes else None)
+        kept = {problem.type: problem.validation, **problem.other_validation}
+        chosen_by = {name: rows for name, rows in kept.items() if settings.validation and len(rows)}
+        return Holdout(labels=chosen_by)
     if settings.validation_pairs == 0:
         return Holdout()
-    if problem.pairs is None:
-        return None
-    if problem.task == "links":
-        return Holdout(links=problem.pairs)
-    return Holdout(attributes=problem.pairs)
+    return None if problem.pairs is None else Holdout(pairs={problem.relation: problem.pairs})
 
 
 def settings_of(problem: Problem) -> Settings:

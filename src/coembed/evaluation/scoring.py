@@ -8,18 +8,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.evaluation.cell_scoring import finite, score_cells
 from coembed.evaluation.problem import Answer, Pairs, Problem
 from coembed.evaluation.ranking import ranking_metrics
 from coembed.evaluation.svm import published_svm_metrics, svm_metrics
 from coembed.evaluation.trial import Trial
-from coembed.metrics import auc, average_precision, classification_metrics
+from coembed.metrics import auc, average_precision, classification_metrics, direction_metrics
 from coembed.network import Network
+from coembed.network.cell_values import attribute_range
 
 
 def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
     """All figures of a trial, by name; `network` has the truth."""
     if trial.problem.task == "classification":
         return _score_classes(network, trial, answer) | _score_svm(network, trial, answer)
+    if trial.problem.task == "columns":
+        return score_cells(network, trial, answer)
+    if trial.turned is not None:
+        return direction_metrics(*(finite(answer.pair_scores(pairs)) for pairs in trial.turned))
     figures: dict[str, float] = {}
     if trial.uniform is not None:
         figures |= _score_pairs(answer.pair_scores, trial.uniform)
@@ -28,7 +34,13 @@ def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, fl
         figures |= {f"{name}_matched": value for name, value in matched.items()}
     if trial.uniform is not None:
         hidden, known = hidden_and_known(trial.problem, trial.uniform)
-        figures |= ranking_metrics(answer.row_scores, hidden, known, seed=trial.problem.seed)
+        among = attribute_range(trial.problem.asked)  # of a column only its own attributes are candidates
+        figures |= ranking_metrics(
+            lambda rows: answer.row_scores(rows)[:, among],
+            hidden[:, among],
+            known[:, among],
+            seed=trial.problem.seed,
+        )
     return figures
 
 
@@ -49,16 +61,15 @@ def score_published(network: Network, trial: Trial, answer: Answer) -> dict[str,
 def hidden_and_known(problem: Problem, asked: Pairs) -> tuple[sp.csr_array, sp.csr_array]:
     """What a ranking must find, and what it must not count: items known from training or validation.
 
-    A link is sought from both of its ends. A node is no candidate for itself.
+    An undirected link is sought from both of its ends. An item is no candidate for itself.
     """
-    links = problem.task == "links"
-    seen = problem.network.links if links else problem.network.attributes
+    seen, pairing = problem.asked.values, problem.asked.pairing
     known = seen
     if problem.pairs is not None:
-        known = known + presence_of(problem.pairs.positives, seen.shape, both_ways=links)
-    if links:
+        known = known + presence_of(problem.pairs.positives, seen.shape, both_ways=pairing.undirected)
+    if pairing.same:
         known = known + sp.eye_array(seen.shape[0], format="csr", dtype=np.float32)
-    return presence_of(asked.positives, seen.shape, both_ways=links), sp.csr_array(known)
+    return presence_of(asked.positives, seen.shape, both_ways=pairing.undirected), sp.csr_array(known)
 
 
 def presence_of(pairs: np.ndarray, shape: tuple[int, int], both_ways: bool = False) -> sp.csr_array:
@@ -79,24 +90,23 @@ def _score_classes(network: Network, trial: Trial, answer: Answer) -> dict[str, 
     probabilities = answer.probabilities()
     if probabilities is None:
         raise InputError("this method gives no class probabilities; choose one that does classification")
-    return classification_metrics(network.labels[trial.nodes], _finite(probabilities[trial.nodes]))
+    return classification_metrics(_truth(network, trial)[trial.nodes], finite(probabilities[trial.nodes]))
 
 
 def _score_svm(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
-    embedding, shown = answer.embedding(), trial.problem.network
+    embedding, problem = answer.embedding(), trial.problem
     if embedding is None:
         return {}
-    return svm_metrics(_finite(embedding), network.labels, shown.labelled, trial.nodes, trial.problem.seed)
+    truth = _truth(network, trial)
+    return svm_metrics(finite(embedding), truth, problem.labelled, trial.nodes, problem.seed)
+
+
+def _truth(network: Network, trial: Trial) -> np.ndarray:
+    labels = network.items(trial.problem.type).labels
+    assert labels is not None
+    return labels.values
 
 
 def _score_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
-    positive, negative = (_finite(score(pairs)) for pairs in asked)
+    positive, negative = (finite(score(pairs)) for pairs in asked)
     return {"auc": auc(positive, negative), "ap": average_precision(positive, negative)}
-
-
-def _finite(values: np.ndarray) -> np.ndarray:
-    if not np.isfinite(values).all():
-        raise InputError(
-            "the method's answer holds NaN or infinity: its training diverged; try a lower learning rate"
-        )
-    return values

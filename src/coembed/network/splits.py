@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network.cell_values import without_rows
 from coembed.network.network import ATTRIBUTES, LINKS, UNKNOWN, Network
 from coembed.network.pairs import ACROSS, matched_negatives, true_pairs, uniform_negatives, without
 from coembed.network.relations import Relation
@@ -97,7 +98,10 @@ class PairSplit:
 
 @dataclass(frozen=True, eq=False)
 class CellSplit:
-    """Known cells of the columns of one type that are hidden: by relation, the entries (n, 2) to be told."""
+    """Known cells of the columns of one type that are hidden: by relation, the entries (n, 2) to be told.
+
+    Whatever a hidden cell holds is taken out, so that nothing of the result depends on it.
+    """
 
     type: str
     hidden: dict[str, np.ndarray]
@@ -106,7 +110,7 @@ class CellSplit:
         """The network without the cells that are asked about."""
         return network.with_values(
             {
-                name: without(network.relation(name).values, pairs, ACROSS)
+                name: without_rows(network.relation(name).values, pairs[:, 0])
                 for name, pairs in self.hidden.items()
             }
         )
