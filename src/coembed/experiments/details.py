@@ -12,7 +12,6 @@ from coembed.evaluation.problem import Pairs
 from coembed.experiments.cell import Cell
 from coembed.experiments.record_file import Record
 from coembed.fitted import Fitted
-from coembed.fitted.fitted import Kind
 from coembed.metrics import auc, expected_calibration_error, reliability
 from coembed.network import Network
 
@@ -36,7 +35,8 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
     fitted = getattr(outcome.answer, "fitted", None)
     if isinstance(fitted, Fitted):
         if outcome.trial.uniform is not None and cell.task != "classification":
-            alone = replace(fitted, companions={})
+            fits = {name: fit.without_pair_scores() for name, fit in fitted.relations.items()}
+            alone = replace(fitted, relations=fits)
             found["model alone"] = expected_and_means(alone, cell.task, outcome.trial.uniform)
             found["as answered"] = expected_and_means(fitted, cell.task, outcome.trial.uniform)
         found["variance"] = variance_and_evidence(fitted)
@@ -45,13 +45,12 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
     return found
 
 
-def expected_and_means(fitted: Fitted, kind: Kind, asked: Pairs) -> Record:
+def expected_and_means(fitted: Fitted, relation: str, asked: Pairs) -> Record:
     """Is it worth knowing the variances? Rank and calibration of the scores with and without them."""
-    score = fitted.score_links if kind == "links" else fitted.score_attributes
     truth = np.repeat([1, 0], [len(asked.positives), len(asked.negatives)])
     found: Record = {}
     for name, expected in (("expected", True), ("means", False)):
-        positive, negative = (score(pairs, expected=expected) for pairs in asked)
+        positive, negative = (fitted.score(relation, pairs, expected=expected) for pairs in asked)
         present = np.concatenate([positive, negative])
         both = np.stack([1 - present, present], axis=1)
         found[name] = {

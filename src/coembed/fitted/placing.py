@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -315,7 +315,7 @@ class Meeting:
     def relation_fit(self, fitted: Fitted, grown: Network, name: str) -> RelationFit:
         """What was learnt of a relation, with the biases of the new items."""
         fit, relation = fitted.relations[name].without_pair_scores(), grown.relation(name)
-        changes = {}
+        changes: dict[str, Any] = {}
         for end, bias, weights in (
             ("source", fit.source_bias, fit.source_evidence),
             ("target", fit.target_bias, fit.target_evidence),

@@ -32,7 +32,7 @@ def complete(
 ) -> list[Match]:
     """See :meth:`Fitted.complete`."""
     network = fitted.network
-    if relation in network.relations and type is None:
+    if relation is not None and relation in network.relations and type is None:
         joined = network.relation(relation)
         ends = dict.fromkeys((joined.source, joined.target))
         holding = [end for end in ends if positions or network.items(end).find(item) is not None]

@@ -61,7 +61,8 @@ class Ensemble:
         """One line on what the members are worth."""
         told = [f"{name} {100 * self.accuracy[name]:.0f} %" for name in self.weights]
         lean = f", leaning {self.strength:g} towards links" if self.strength else ""
-        return f"classes{type}, out of fold: {', '.join(told)}; together {100 * self.accuracy['together']:.0f} %{lean}"
+        together = f"{100 * self.accuracy['together']:.0f} %"
+        return f"classes{type}, out of fold: {', '.join(told)}; together {together}{lean}"
 
 
 def call_ensemble(views: TypeViews, labels: LabelViews, type: str, settings: Settings) -> Ensemble | None:
@@ -172,7 +173,7 @@ def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
 
 
 def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.ndarray]:
-    """Boosted trees of the cells, and of the leading coordinates of all else: logits of all items, by fold."""
+    """Boosted trees of the cells and of the leading coordinates of all else: logits of all items, by fold."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     found = []

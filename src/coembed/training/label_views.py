@@ -137,9 +137,10 @@ def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.
     known = np.flatnonzero(labels != UNKNOWN)
     start[known, labels[known]] = 1
     shares = start.sum(axis=0) / max(len(known), 1)
-    moved = np.zeros_like(start) if walk is None else start
-    for _ in range(ROUNDS if walk is not None else 0):
-        moved = SPREAD * (walk @ moved) + (1 - SPREAD) * start
+    moved = np.zeros_like(start)
+    if walk is not None:
+        for _ in range(ROUNDS):
+            moved = SPREAD * (walk @ moved) + (1 - SPREAD) * start
     # a pinch of how common a class is decides where nothing reaches
     mixed = moved + 1e-4 * shares
     found = mixed / np.maximum(mixed.sum(axis=1, keepdims=True), 1e-12)
