@@ -68,11 +68,11 @@ def write_customers(folder: str | Path, n: int = 2000, seed: int = 0) -> None:
     tables = customer_tables(n, seed)
     with replacing_folder(Path(folder), frozenset(FILES)) as sibling:
         for file, table in zip(FILES, tables, strict=True):
-            pa_csv.write_csv(table, sibling / file, pa_csv.WriteOptions(quoting_style="needed"))
+            pa_csv.write_csv(table, sibling / file, pa_csv.WriteOptions(quoting_style="none"))
 
 
 def customer_tables(n: int = 2000, seed: int = 0) -> tuple[pa.Table, pa.Table]:
-    """Customers (id, columns, segment) and friends (customer, friend), each pair once."""
+    """Customers (id, columns, segment) and friends (customer, friend), each pair both ways."""
     if n < 8:
         raise InputError(f"{n} customers are too few to have friends; make at least 8")
     rng = np.random.default_rng(seed)
@@ -149,5 +149,5 @@ def _friends(segment: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     members = [np.flatnonzero(segment == k) for k in range(4)]
     for i in np.flatnonzero(rng.random(count) < _FRIEND_SHARE):
         other[i] = rng.choice(members[segment[one[i]]])
-    pairs = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+    pairs = np.stack([np.concatenate([one, other]), np.concatenate([other, one])], axis=1)
     return np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)

@@ -183,6 +183,8 @@ def write_schema(schema: Schema) -> str:
     for relation in schema.relations.values():
         lines += ["", f"[relations.{_key(relation.name)}]"]
         lines += _entries(relation, skip=("name", "unused"))
+        if relation.directed is None and relation.source_type == relation.target_type:
+            lines += ["# directed = true  # false: pairs have no order; so it is if all are listed both ways"]
         lines += [f"# split = {_toml(name)}  # a relation for each of its values" for name in relation.unused]
     return "\n".join(lines) + "\n"
 
