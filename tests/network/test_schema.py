@@ -5,7 +5,7 @@ import pytest
 from coembed.errors import InputError
 from coembed.network import read
 from coembed.network.readers.read import open_items
-from coembed.network.readers.schema import read_schema, write_schema
+from coembed.network.readers.table_schema import read_schema, write_schema
 
 from .test_table_folder import SHOP, pairs_of, put
 

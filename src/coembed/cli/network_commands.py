@@ -72,7 +72,7 @@ def info(
 def _write_schema(paths: list[Path], options: dict[str, Any], output: Path | None) -> None:
     from coembed.files import replacing_file
     from coembed.network.readers.read import Asked, open_items
-    from coembed.network.readers.schema import write_schema
+    from coembed.network.readers.table_schema import write_schema
 
     for path in paths:
         if not path.exists():

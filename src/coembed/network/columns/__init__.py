@@ -5,7 +5,7 @@ from __future__ import annotations
 import scipy.sparse as sp
 
 from coembed.network.columns.categories import Categories
-from coembed.network.columns.cells import MISSING, Cells
+from coembed.network.columns.column_cells import MISSING, Cells
 from coembed.network.columns.dates import Dates, date_parts
 from coembed.network.columns.finding import KNOWN_KINDS, SKIP, Finding, check_kind, find_kind
 from coembed.network.columns.kind import Coding, Kind

@@ -22,8 +22,8 @@ other texts, of which most occur once                                 left out
 other texts                                                           category
 ====================================================================  =================================
 
-Words for an empty cell (:data:`~coembed.network.columns.cells.MISSING`) are unknown in numbers, categories,
-yes/no and dates. Ids, titles, keys, tags and texts know none.
+Words for an empty cell (``MISSING`` of :mod:`~coembed.network.columns.column_cells`) are unknown in numbers,
+categories, yes/no and dates. Ids, titles, keys, tags and texts know none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coembed.errors import no_such
-from coembed.network.columns.cells import Cells
+from coembed.network.columns.column_cells import Cells
 from coembed.network.columns.dates import looks_like_dates
 from coembed.network.columns.numbers import distinct_numbers
 from coembed.network.columns.tags import SEPARATORS, split_cells

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.columns.cells import Cells
+from coembed.network.columns.column_cells import Cells
 from coembed.network.relations import Absent, Column, ColumnKind
 
 

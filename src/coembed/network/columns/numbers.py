@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from coembed.errors import InputError
-from coembed.network.columns.cells import Cells
+from coembed.network.columns.column_cells import Cells
 from coembed.network.columns.kind import Coding, one_a_row
 from coembed.network.relations import Absent, ColumnKind
 

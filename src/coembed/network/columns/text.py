@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from coembed.network.columns.cells import Cells, spread
+from coembed.network.columns.column_cells import Cells, spread
 from coembed.network.columns.kind import Coding
 from coembed.network.columns.tags import cell_groups, frequent_texts, token_matrix
 from coembed.network.relations import Absent, ColumnKind

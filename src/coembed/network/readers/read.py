@@ -16,10 +16,10 @@ from coembed.network.readers.matlab import read_mat
 from coembed.network.readers.npz import read_npz
 from coembed.network.readers.planetoid_files import planetoid_name, read_planetoid
 from coembed.network.readers.scan_text import ENDINGS, is_scan_text, read_scan_text, siblings
-from coembed.network.readers.schema import SCHEMA_FILE, Schema
 from coembed.network.readers.sheet import stream_parquet
 from coembed.network.readers.table_folder import Tables, build_network, open_tables
 from coembed.network.readers.table_roles import assign_roles, role_of_name
+from coembed.network.readers.table_schema import SCHEMA_FILE, Schema
 
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
 ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}

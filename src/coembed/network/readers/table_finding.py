@@ -29,7 +29,7 @@ from coembed.network.readers.keys import (
     repeated_id,
 )
 from coembed.network.readers.named_table import NamedTable
-from coembed.network.readers.schema import KEY, ColumnSchema, RelationSchema, Schema, TypeSchema
+from coembed.network.readers.table_schema import KEY, ColumnSchema, RelationSchema, Schema, TypeSchema
 
 LABEL_NAMES = ("label", "class", "target", "y")
 """Names of a column that is taken as the label without being asked."""

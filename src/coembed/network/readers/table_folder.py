@@ -17,9 +17,9 @@ from coembed.network.items import Items
 from coembed.network.network import Network
 from coembed.network.readers.keys import Ids, tag_keys
 from coembed.network.readers.named_table import NamedTable, read_named_table
-from coembed.network.readers.schema import KEY, RelationSchema, Schema, read_schema
 from coembed.network.readers.table_finding import Wishes, find_schema
 from coembed.network.readers.table_items import ItemTable, code_columns, read_items, row_numbers
+from coembed.network.readers.table_schema import KEY, RelationSchema, Schema, read_schema
 from coembed.network.relations import Relation
 
 MOST_SPLITS = 100

@@ -18,8 +18,8 @@ from coembed.network.items import UNKNOWN, Items, Labels
 from coembed.network.names import NameArray, Names
 from coembed.network.readers.keys import Ids
 from coembed.network.readers.named_table import NamedTable
-from coembed.network.readers.schema import ColumnSchema, TypeSchema, kind_of
 from coembed.network.readers.table_finding import MOST_CLASSES
+from coembed.network.readers.table_schema import ColumnSchema, TypeSchema, kind_of
 from coembed.network.relations import Relation
 
 PACKED = 100_000

@@ -25,7 +25,7 @@ from coembed.network.columns.tags import SEPARATORS
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.names import NameArray, Names
 from coembed.network.network import Network
-from coembed.network.readers.schema import (
+from coembed.network.readers.table_schema import (
     SCHEMA_FILE,
     ColumnSchema,
     RelationSchema,
