@@ -163,7 +163,7 @@ def _separated(cells: Cells, chosen: np.ndarray) -> bool:
 
 
 def _counts_rows(cells: Cells, numbers: np.ndarray) -> bool:
-    found = np.sort(numbers)
+    found = np.sort(numbers[np.isfinite(numbers)])
     alone = len(found) == len(cells) > 2 and bool(cells.known.all())
     return alone and found[0] in (0, 1) and bool((np.diff(found) == 1).all())
 

@@ -194,7 +194,7 @@ def _could_be_id(table: NamedTable, column: str) -> bool:
     if cells.is_date or pa.types.is_floating(cells.type) or looks_like_dates(cells):
         return False
     numbers = distinct_numbers(cells)
-    if not np.isnan(numbers).any():
+    if np.isfinite(numbers).all():
         if (numbers != np.rint(numbers)).any():
             return False
         counted = numbers.min() in (0, 1) and bool((np.diff(np.sort(numbers)) == 1).all())

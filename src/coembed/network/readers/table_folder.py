@@ -14,6 +14,7 @@ from coembed.errors import InputError
 from coembed.network.columns import Cells
 from coembed.network.columns.tags import cell_groups, split_cells
 from coembed.network.items import Items
+from coembed.network.leaks import telling_columns
 from coembed.network.network import Network
 from coembed.network.readers.keys import Ids, tag_keys
 from coembed.network.readers.named_table import NamedTable, read_named_table
@@ -95,7 +96,8 @@ def build_network(found: Tables) -> Network:
         types += [] if attributes is None else [attributes]
         joined += [(owner.items.name, each) for each in columns]
     _say_labels(owners, said)
-    return Network.of(types, _named_apart(joined), found.name, said)
+    network = Network.of(types, _named_apart(joined), found.name, said)
+    return replace(network, notices=(*network.notices, *_say_leaks(network)))
 
 
 def _files_of(schema: Schema, paths: Sequence[Path], said: list[str]) -> list[Path]:
@@ -269,6 +271,16 @@ def _named_apart(joined: Sequence[tuple[str, Relation]]) -> list[Relation]:
         taken.add(name)
         found.append(relation if name == relation.name else replace(relation, name=name))
     return found
+
+
+def _say_leaks(network: Network) -> list[str]:
+    return [
+        f"{type}.{relation.column.name} alone tells the label of {share:.0%} of the rows; if it is known only "
+        f"with the label, leave it out (--as {type}.{relation.column.name}=skip)"
+        for type in network.labelled_types
+        for relation, share in telling_columns(network, type)
+        if relation.column is not None
+    ]
 
 
 def _say_labels(owners: Mapping[str, ItemTable], said: list[str]) -> None:
