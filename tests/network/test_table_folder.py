@@ -300,3 +300,29 @@ def test_explicit_zeros_of_numbers_survive(tmp_path):
     assert np.count_nonzero(network.relation("x").values.data == 0) == 10
     assert network.relation("z").column.kind == "yes/no"
     assert network.relation("z").values.nnz == 30
+
+
+class Frame:
+    """As data frames of other libraries do: columns are handed over as a stream of Arrow."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_tables_in_memory_are_read_as_files_are(tmp_path):
+    from pyarrow import csv
+
+    from coembed.network import from_tables
+
+    put(tmp_path, **SHOP)
+    frames = {name: Frame(csv.read_csv(tmp_path / f"{name}.csv")) for name in sorted(SHOP)}
+    made, found = from_tables(frames, labels="city"), read(tmp_path, labels="city")
+    assert list(made.types) == list(found.types)
+    assert list(made.relations) == list(found.relations)
+    for name, relation in found.relations.items():
+        np.testing.assert_array_equal(made.relation(name).values.toarray(), relation.values.toarray())
+    with pytest.raises(InputError, match="people cannot be read as a table"):
+        from_tables({"people": 3})

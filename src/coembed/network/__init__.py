@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from coembed.network.published_splits import published_masks
     from coembed.network.readers.mapped import open_mapped
     from coembed.network.readers.read import read
+    from coembed.network.readers.table_folder import from_tables
     from coembed.network.readers.write import write
     from coembed.network.split_files import load_split, save_split
     from coembed.network.splits import (
@@ -41,6 +42,7 @@ _HOMES = {
     "open_mapped": "readers.mapped",
     "Names": "names",
     "published_masks": "published_splits",
+    "from_tables": "readers.table_folder",
     "read": "readers.read",
     "load_split": "split_files",
     "save_split": "split_files",
@@ -71,6 +73,7 @@ __all__ = [
     "Relation",
     "demo_network",
     "demo_tables",
+    "from_tables",
     "hide",
     "load_split",
     "make_customers",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -74,6 +75,23 @@ def read_named_table(path: Path, said: list[str]) -> NamedTable:
         )
     body = [column.slice(1) for column in sheet.columns]
     return NamedTable(path, table_name(path), _by_name(path, first, body), lambda row: sheet.place(row + 1))
+
+
+def named_table(name: str, table: Any) -> NamedTable:
+    """A table in memory: of pyarrow, or a data frame of any library that hands its columns to others.
+
+    Examples
+    --------
+    >>> named_table("people", pa.table({"id": ["ann"], "age": [31]})).place(0)
+    'people, row 1'
+    """
+    try:
+        columns = table if isinstance(table, pa.Table) else pa.table(table)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f"{name} cannot be read as a table ({reason}); give a data frame") from None
+    found = _by_name(Path(name), [str(each) for each in columns.column_names], columns.columns)
+    return NamedTable(Path(name), name, found, lambda row: f"{name}, row {row + 1}")
 
 
 def names_columns(first: list[str], columns: tuple[pa.ChunkedArray, ...]) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,7 @@ from coembed.network.items import Items
 from coembed.network.leaks import telling_columns
 from coembed.network.network import Network
 from coembed.network.readers.keys import Ids, tag_keys
-from coembed.network.readers.named_table import NamedTable, read_named_table
+from coembed.network.readers.named_table import NamedTable, named_table, read_named_table
 from coembed.network.readers.table_finding import Wishes, find_schema
 from coembed.network.readers.table_items import ItemTable, code_columns, read_items, row_numbers
 from coembed.network.readers.table_schema import KEY, RelationSchema, Schema, read_schema
@@ -76,6 +77,37 @@ def read_table_folder(
 ) -> Network:
     """The network that tables are."""
     return build_network(open_tables(paths, name, labels, kinds, schema))
+
+
+def from_tables(
+    tables: Mapping[str, Any],
+    labels: Sequence[str] | str = (),
+    kinds: Mapping[str, str] | None = None,
+    schema: Schema | str | Path | None = None,
+    name: str = "network",
+) -> Network:
+    """The network that tables in memory are, by name: data frames, or tables of pyarrow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"id": ["ann", "bob"], "age": [31, 44]})
+    >>> from_tables({"people": people, "calls": pa.table({"who": ["ann"], "whom": ["bob"]})})
+    Network('network'): 2 people, 1 people.attributes
+      calls: people to people, 1 entry
+      age: people to people.attributes, 2 entries (number)
+    """
+    said: list[str] = []
+    given = read_schema(Path(schema)) if isinstance(schema, (str, Path)) else schema
+    found = {each: named_table(each, table) for each, table in tables.items()}
+    for file in () if given is None else given.files:
+        if file not in found:
+            raise InputError(
+                f"{given.place if given else name}: there is no table {file!r}; name those given"
+            )
+    wishes = Wishes([labels] if isinstance(labels, str) else labels, kinds)
+    complete = find_schema(list(found.values()), wishes, said, given)
+    return build_network(Tables(complete.name or name, found, complete, tuple(said)))
 
 
 def build_network(found: Tables) -> Network:
@@ -275,8 +307,8 @@ def _named_apart(joined: Sequence[tuple[str, Relation]]) -> list[Relation]:
 
 def _say_leaks(network: Network) -> list[str]:
     return [
-        f"{type}.{relation.column.name} alone tells the label of {share:.0%} of the rows; if it is known only "
-        f"with the label, leave it out (--as {type}.{relation.column.name}=skip)"
+        f"{type}.{relation.column.name} alone tells the label of {share:.0%} of the rows; if it is known "
+        f"only with the label, leave it out (--as {type}.{relation.column.name}=skip)"
         for type in network.labelled_types
         for relation, share in telling_columns(network, type)
         if relation.column is not None
