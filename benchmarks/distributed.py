@@ -119,7 +119,6 @@ def prepare_all(arguments: argparse.Namespace) -> None:
 def train_share(arguments: argparse.Namespace) -> dict[str, Any]:
     import torch
     import torch.distributed as dist
-    from coembed.distributed.view_shares import dealt_out
 
     from coembed.distributed.job import job_here
     from coembed.distributed.shares import Share

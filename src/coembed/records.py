@@ -50,7 +50,8 @@ def pack(record: Any, prefix: str = "a") -> tuple[Any, dict[str, np.ndarray]]:
             own = {each.name: walk(getattr(value, each.name)) for each in fields(value)}
             return {"~": type(value).__name__, **own}
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return {"~": type(value).__name__, **{n: walk(v) for n, v in value._asdict().items()}}
+            named = zip(value._fields, value, strict=True)
+            return {"~": type(value).__name__, **{name: walk(each) for name, each in named}}
         if isinstance(value, Mapping):
             if any(not isinstance(key, str) or key.startswith("~") for key in value):
                 return {"~pairs": [[key, walk(each)] for key, each in value.items()]}

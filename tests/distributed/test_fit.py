@@ -7,6 +7,7 @@ from coembed.distributed.job import Job
 from coembed.fitted import load, save
 from coembed.network import read, write
 from coembed.network.readers.mapped import write_mapped
+from coembed.records import pack
 from coembed.settings import preset_settings
 from coembed.training import clear, fit, fit_together
 from coembed.training.fit import prepare
@@ -38,11 +39,10 @@ def assert_same_model(one, other):
     arrays = ("node_mean", "node_std", "probabilities", "attribute_mean", "attribute_std", "label_shift")
     for name in arrays:
         np.testing.assert_allclose(getattr(other, name), getattr(one, name), atol=2e-4, err_msg=name)
-    for part in ("weights", "biases", "companions"):
-        ours, theirs = getattr(one, part), getattr(other, part)
-        assert ours.keys() == theirs.keys()
-        for name in ours:
-            np.testing.assert_allclose(theirs[name], ours[name], rtol=1e-3, atol=5e-3, err_msg=name)
+    (ours, arrays), (theirs, others) = (pack([each.relations, each.placing]) for each in (one, other))
+    assert ours == theirs
+    for name, array in arrays.items():
+        np.testing.assert_allclose(others[name], array, rtol=1e-3, atol=5e-3, err_msg=name)
     assert one.network.n_links == other.network.n_links
     assert list(one.network.node_names) == list(other.network.node_names)
     assert np.array_equal(one.network.labels, other.network.labels)
@@ -74,19 +74,17 @@ def test_what_is_prepared_is_found_again(tmp_path):
     write_prepared(prepared, tmp_path / "prepared")
     opened = open_prepared(tmp_path / "prepared")
     assert opened.settings == prepared.settings
-    assert np.array_equal(opened.held.nodes, prepared.held.nodes)
+    assert np.array_equal(opened.held.labels["node"], prepared.held.labels["node"])
+    assert opened.held.pairs.keys() == prepared.held.pairs.keys()
     for name in ("links", "attributes"):
         assert (getattr(opened.network, name) != getattr(prepared.network, name)).nnz == 0
-        assert getattr(opened.held, name) is None or np.array_equal(
-            getattr(opened.held, name)[0], getattr(prepared.held, name)[0]
-        )
-    for one, other in (
-        (prepared.seen.nodes, opened.seen.nodes),
-        (prepared.seen.attributes, opened.seen.attributes),
-    ):
+        for ours, theirs in zip(opened.held.pairs[name], prepared.held.pairs[name], strict=True):
+            assert np.array_equal(ours, theirs)
+    for type in ("node", "attribute"):
+        one, other = prepared.seen.types[type], opened.seen.types[type]
         assert list(one.all) == list(other.all)  # the order of the branches
         for name, view in one.dense.items():
             assert np.array_equal(view, other.dense[name])
         for name, view in one.sparse.items():
             assert (view != other.sparse[name].tocsr()).nnz == 0
-    assert isinstance(opened.seen.nodes.dense["own"], np.memmap)
+    assert isinstance(opened.seen.types["node"].dense["own"], np.memmap)

@@ -5,12 +5,11 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import torch
-from coembed.distributed.view_shares import dealt_out
 
 from coembed.distributed.partition import Partition
 from coembed.distributed.shares import Share
 from coembed.model import row_chunks, scan
-from coembed.model.scan import look
+from coembed.model.scan import look_at
 from coembed.network import Network
 from coembed.settings import preset_settings
 from coembed.training import Checkpoints, train
@@ -32,12 +31,9 @@ def settings_of(**changes):
 
 
 def losses_and_codes(rank, processes, network, settings, bounds=None):
-    nodes = None if bounds is None or processes == 1 else Partition(bounds, rank)
+    nodes = None if bounds is None or processes == 1 else {"node": Partition(bounds, rank)}
     share = Share.of(network, processes, rank, nodes)
-    seen = None
-    if settings.encoder == "views":
-        whole = look(network, settings)
-        seen = whole if processes == 1 else dealt_out(whole, share.nodes, share.items)
+    seen = look_at(network, settings) if settings.encoder == "views" else None
     torch.manual_seed(settings.seed)
     model = scan(share, settings, seen=seen)
     history = train(
@@ -45,7 +41,7 @@ def losses_and_codes(rank, processes, network, settings, bounds=None):
     )
     with torch.no_grad():
         codes = [model.mean_codes(name)[0] for name in model.types]
-        probabilities = model.mean_codes("node")[1]
+        probabilities = model.mean_codes(next(iter(model.types)))[1]
     return history.figures, codes, probabilities
 
 
@@ -122,9 +118,7 @@ class Stopped(Exception):
 def with_checkpoints(rank, processes, network, settings, folder, stop, resume):
     """Train as far as `stop` says, with a checkpoint after every epoch."""
     share = Share.of(network, processes, rank)
-    seen = look(network, settings) if settings.encoder == "views" else None
-    if seen is not None and processes > 1:
-        seen = dealt_out(seen, share.nodes, share.items)
+    seen = look_at(network, settings) if settings.encoder == "views" else None
     torch.manual_seed(0)
     model = scan(share, settings, seen=seen)
     checkpoints = Checkpoints(folder, 0, resume, rank=rank, processes=processes)
@@ -167,5 +161,6 @@ def test_work_is_dealt_out_evenly_whatever_the_degrees():
     work = []
     for rank in range(3):
         share = Share.of(network, 3, rank)
-        work.append(share.links.nnz + share.attributes.nnz + 16 * share.nodes.own.size)
+        entries = share.matrix("links").nnz + share.matrix("attributes").nnz
+        work.append(entries + 16 * share.partitions["node"].own.size)
     assert max(work) < 1.15 * min(work)

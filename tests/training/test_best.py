@@ -11,8 +11,9 @@ from coembed.fitted import load, save
 from coembed.network import Network, split_attributes
 from coembed.settings import preset_settings
 from coembed.training import Holdout, fit, label_ensemble
-from coembed.training.label_ensemble import call_jury
-from coembed.views import decomposition, find_basis, training_views
+from coembed.training.label_ensemble import call_ensemble
+from coembed.training.label_views import label_views
+from coembed.views import decomposition, look, readings
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}
 
@@ -49,11 +50,12 @@ def test_rows_and_pairs_are_the_same_scores(fitted, kind, lift):
 
 def test_companions_make_the_scores_better(demo):
     split = split_attributes(demo, validation=0.05, test=0.1, seed=0)
-    held = Holdout(attributes=(split.validation, split.validation_negatives))
+    held = Holdout(pairs={"attributes": (split.validation, split.validation_negatives)})
     fitted = fit(split.visible(demo), small(epochs=8), preset="best", holdout=held)
     truth = np.repeat([1, 0], [len(split.test), len(split.test_negatives)])
     asked = np.concatenate([split.test, split.test_negatives])
-    alone = replace(fitted, companions={}).score_attributes(asked)
+    fits = {name: each.without_pair_scores() for name, each in fitted.relations.items()}
+    alone = replace(fitted, relations=fits).score_attributes(asked)
     assert roc_auc_score(truth, fitted.score_attributes(asked)) > roc_auc_score(truth, alone)
 
 
@@ -62,14 +64,15 @@ def test_what_was_kept_aside_is_known_all_the_same(demo, fitted):
     assert (fitted.network.attributes != demo.attributes).nnz == 0
     node = int(np.argmax(np.diff(demo.attributes.indptr)))
     owned = {demo.attribute_names[a] for a in demo.attributes[[node]].indices}
-    assert not owned & {match.name for match in fitted.complete_attributes(node, k=100)}
+    found = fitted.complete_attributes(node, k=100, positions=True)
+    assert not owned & {match.name for match in found}
 
 
 def test_small_networks_keep_nothing_aside():
     links = np.eye(6, k=1) + np.eye(6, k=-1)
     result = fit(Network.build(links, np.eye(6)), small(), preset="best")
     assert not [name for name in result.history if name.startswith("validation ")]
-    assert result.companions == {}
+    assert not any(each.blends for each in result.relations.values())
 
 
 def test_a_node_added_again_lands_near_the_original(demo, fitted):
@@ -83,7 +86,7 @@ def test_a_node_added_again_lands_near_the_original(demo, fitted):
     )
     placed = fitted.embed(grown).result
     # after few epochs neighbours stand close together: among the nearest of 1,476, if not the first
-    nearest = [match.name for match in placed.similar("twin", k=3, kind="node")]
+    nearest = [match.name for match in placed.similar("twin", k=3, type="node")]
     assert demo.node_names[row] in nearest
     np.testing.assert_allclose(
         placed.score_attributes([[demo.n_nodes, 5]]), placed.score_attributes([[row, 5]]), atol=0.1
@@ -133,24 +136,27 @@ def hinted_classes(often=0.36):
     rng = np.random.default_rng(0)
     classes = rng.integers(2, size=400)
     words = rng.random((400, 30)) < np.where(classes[:, None] == np.arange(30) % 2, often, 0.30)
-    links = sp.csr_array((400, 400), dtype=np.float32)
-    attributes = sp.csr_array(words.astype(np.float32))
-    return training_views(links, attributes, find_basis(links, attributes, 16), 5), classes
+    return Network.build(np.zeros((400, 400)), words, classes), classes
 
 
-def test_a_jury_that_says_too_much_is_toned_down():
-    views, classes = hinted_classes()
+def ensemble_of(network, settings):
+    seen = look(network, readings(network), 16, 5)
+    return call_ensemble(seen.types["node"], label_views(network), "node", settings)
+
+
+def test_an_ensemble_that_says_too_much_is_toned_down():
+    network, classes = hinted_classes()
     bold = small(dropout=0.0, input_dropout=0.0, label_decay=0.0, epochs=100)
-    found = call_jury(views, classes, 2, bold)
-    assert found.temperature > 1.5
+    found = ensemble_of(network, bold)
+    assert found.weights["discriminators"] < 1 / 1.5
     assert found.opinion.sum(axis=1) == pytest.approx(1, abs=1e-5)
-    assert call_jury(views, np.full(400, -1), 2, bold) is None
+    assert ensemble_of(network.with_labels(np.full(400, -1)), bold) is None
 
 
-def test_a_jury_knows_something_of_the_unlabelled():
-    views, classes = hinted_classes(often=0.5)
+def test_an_ensemble_knows_something_of_the_unlabelled():
+    network, classes = hinted_classes(often=0.5)
     labels = np.where(np.arange(400) % 2 == 0, classes, -1)
-    found = call_jury(views, labels, 2, small(epochs=60))
+    found = ensemble_of(network.with_labels(labels), small(epochs=60))
     unknown = labels < 0
     assert np.mean(found.opinion.argmax(axis=1)[unknown] == classes[unknown]) > 0.8
 
@@ -182,3 +188,26 @@ def test_a_very_large_network_is_said_to_have_less(demo, monkeypatch):
     result = fit(demo, small(), preset="best")
     assert result.settings["rank"] == 10
     assert "rank 10 instead of 16" in result.history["notices"][0]
+
+
+def test_classes_that_links_alone_tell_are_found_by_what_spreads():
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1], 100)
+    joined = np.triu(rng.random((200, 200)) < np.where(classes[:, None] == classes, 0.06, 0.004), 1)
+    labels = np.where(rng.random(200) < 0.2, classes, -1)
+    result = fit(Network.build(joined + joined.T, rng.random((200, 5)) < 0.3, labels), small(epochs=30))
+    hidden = labels < 0
+    assert np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden]) > 0.95
+    assert result.types["node"].strength > 0
+
+
+def test_classes_that_links_contradict_are_not_smoothed():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, 200)
+    joined = np.triu(rng.random((200, 200)) < np.where(classes[:, None] != classes, 0.06, 0.004), 1)
+    words = rng.random((200, 8)) < np.where(np.arange(8) % 2 == classes[:, None], 0.9, 0.1)
+    labels = np.where(rng.random(200) < 0.3, classes, -1)
+    result = fit(Network.build(joined + joined.T, words, labels), small(epochs=30))
+    assert result.types["node"].strength == 0
+    hidden = labels < 0
+    assert np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden]) > 0.95

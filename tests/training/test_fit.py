@@ -149,7 +149,7 @@ class TestHoldout:
         lies[held] = (lies[held] + 1) % 3
         # the last state, not the best: which epoch is best is all that the held-out labels may say
         one, other = (
-            fit(n, settings_of(epochs=4), holdout=Holdout(nodes=held))
+            fit(n, settings_of(epochs=4), holdout=Holdout(labels={"node": held}))
             for n in (network, network.with_labels(lies))
         )
         assert_same(one, other)
@@ -160,7 +160,7 @@ class TestHoldout:
         network = small_network()
         settings = settings_of(validation=0.2, validation_pairs=0.1)
         seen, held = hold_out(network, settings)
-        assert len(held.nodes) == round(0.2 * len(network.labelled))
+        assert len(held.labels["node"]) == round(0.2 * len(network.labelled))
         assert seen.n_links == network.n_links - round(0.1 * network.n_links)
         assert seen.attributes.nnz == network.attributes.nnz - round(0.1 * network.attributes.nnz)
         fitted = fit(network, settings)
@@ -178,7 +178,7 @@ class TestHoldout:
         rng = np.random.default_rng(0)
         pairs = [np.sort(rng.permutation(30)[:20].reshape(-1, 2), axis=1) for _ in range(2)]
         settings = settings_of(epochs=4)
-        watched = fit(network, settings, holdout=Holdout(links=(pairs[0], pairs[1])))
+        watched = fit(network, settings, holdout=Holdout(pairs={"links": (pairs[0], pairs[1])}))
         assert_same(watched, fit(network, settings, holdout=Holdout()))
 
     def test_an_empty_holdout_keeps_nothing_aside(self):

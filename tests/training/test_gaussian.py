@@ -107,10 +107,11 @@ def test_both_at_once_without_labels(demo):
     network = with_weights(demo).with_matrices(attributes=with_values(demo).attributes)
     network = network.with_labels(np.full(demo.n_nodes, -1))
     fitted = fit(network, preset_settings("paper", links="gaussian", attributes="gaussian", epochs=5))
-    assert set(fitted.units) == {"links", "attributes"}
-    assert all(0 < unit < 10 for unit in fitted.units.values())
+    units = {name: each.unit for name, each in fitted.relations.items()}
+    assert set(units) == {"links", "attributes"}
+    assert all(0 < unit < 10 for unit in units.values())
     pairs = np.array([[0, 1], [2, 3]])
-    expected = fitted.units["links"] * np.sum(fitted.nodes.mean[[0, 2]] * fitted.nodes.mean[[1, 3]], axis=1)
+    expected = units["links"] * np.sum(fitted.nodes.mean[[0, 2]] * fitted.nodes.mean[[1, 3]], axis=1)
     assert np.allclose(fitted.score_links(pairs), expected, rtol=1e-5)
 
 

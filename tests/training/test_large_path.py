@@ -36,12 +36,13 @@ def test_it_learns_is_saved_and_answers(large, tmp_path):
     fitted = fit(network, preset_settings(epochs=40, dim=16))
     assert fitted.settings["rank"] == 24
     assert fitted.settings["hidden"] == 20
-    assert fitted.weights["alike.rows"].shape == (NODES, nearest_neighbours.MOST_FELLOWS)
-    assert "links.likely.mean" in fitted.companions
+    assert fitted.placing.alike["node"].rows.shape == (NODES, nearest_neighbours.MOST_FELLOWS)
+    assert "likely" in fitted.relations["links"].blends
     truth = true_classes(nodes=NODES, classes=CLASSES)
     hidden = network.labels < 0
     assert np.mean(fitted.probabilities.argmax(axis=1)[hidden] == truth[hidden]) > 0.7
     again = load(save(fitted, tmp_path / "model"))
-    assert again.complete_attributes(0) == fitted.complete_attributes(0)
-    assert again.suggest_links(3, 5) == fitted.suggest_links(3, 5)
-    assert len(again.similar(7)) == 10
+    first, fourth, eighth = (str(network.node_names[i]) for i in (0, 3, 7))
+    assert again.complete_attributes(first) == fitted.complete_attributes(first)
+    assert again.suggest_links(fourth, 5) == fitted.suggest_links(fourth, 5)
+    assert len(again.similar(eighth)) == 10

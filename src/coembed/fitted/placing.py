@@ -287,8 +287,10 @@ class Meeting:
             matrix = self._matrix(way.relation)
             matrix = matrix if way.forwards else sp.csr_array(matrix.T)
             rows = matrix[self.added[type]]
-            touch = Touch(rows @ self._to_old(way.other), rows[:, self.added[way.other]])
-            found[way.name] = touch.map(lambda part, name=way.relation: reading_of(fitted, name, part))
+            known, new = rows @ self._to_old(way.other), rows[:, self.added[way.other]]
+            found[way.name] = Touch(
+                reading_of(fitted, way.relation, known), reading_of(fitted, way.relation, new)
+            )
         for relation in self.old.columns(type):
             rows = self._matrix(relation.name)[self.added[type]]
             known = _moved(rows, self.known[relation.target], len(self.old.items(relation.target)))

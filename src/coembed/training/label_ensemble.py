@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +37,7 @@ CLEARLY = 1.0
 TREE_COORDINATES = 16
 """Leading coordinates of each view that trees read beside the cells."""
 MOST_TREES = 600
+PENALTY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,10 @@ def call_ensemble(views: TypeViews, labels: LabelViews, type: str, settings: Set
     if own is None or np.count_nonzero(own.labels >= 0) >= MANY:
         return None
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
-    members = {"discriminators": _discriminators(shown, own, settings)}
+    members = {
+        "discriminators": _discriminators(shown, own, settings),
+        "linear": _linear(shown, own),
+    }
     if "cells" in views.dense:
         members["trees"] = _trees(shown, own, settings.seed)
     return _combined(members, own)
@@ -192,10 +197,35 @@ def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.
             early_stopping=False,
             random_state=seed,
         ).fit(features[rows], labels[rows])
-        shares = np.full((len(features), own.n_classes), 1e-4)
-        shares[:, trees.classes_] += trees.predict_proba(features)
-        found.append(np.log(shares))
+        found.append(_logits(trees, features, own.n_classes))
     return found
+
+
+def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
+    """Linear models of all dense views: logits of all items, by fold."""
+    from sklearn.linear_model import LogisticRegression
+
+    found = []
+    for fold, views in enumerate(shown):
+        features = np.hstack([_of_one_size(name, view) for name, view in views.dense.items()])
+        labels = own.without(fold)
+        rows = np.flatnonzero(labels >= 0)
+        linear = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3).fit(features[rows], labels[rows])
+        found.append(_logits(linear, features, own.n_classes))
+    return found
+
+
+def _of_one_size(name: str, view: np.ndarray) -> np.ndarray:
+    """A view whose rows have length one on average; what labels say counts more than any other."""
+    length = float(np.sqrt(np.mean(np.square(view).sum(axis=1)))) or 1.0
+    return view / length * (2.0 if name.startswith(("spread", "labels")) else 1.0)
+
+
+def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
+    """Logarithms of the probabilities of all classes, those that the model has not seen among them."""
+    shares = np.full((len(features), n_classes), 1e-4)
+    shares[:, model.classes_] += model.predict_proba(features)
+    return np.log(shares)
 
 
 def _discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:

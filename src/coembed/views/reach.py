@@ -42,6 +42,7 @@ class Touch(NamedTuple):
     def times(self, known: np.ndarray | None, here: np.ndarray | None) -> np.ndarray:
         """The rows times what stands at the other end."""
         if self.known is None:
+            assert self.new is not None
             return self.new @ here
         found = self.known @ known
         return found if self.new is None or here is None else found + self.new @ here

@@ -457,7 +457,7 @@ def _views(
     dense: dict[str, np.ndarray],
     alike: Neighbours | None,
 ) -> TypeViews:
-    ordered = {name: dense[name] for name in ("own", "cells") if name in dense}
+    ordered: dict[str, np.ndarray] = {name: dense[name] for name in ("own", "cells") if name in dense}
     ordered |= {step.name: dense[step.name] for step in lens.steps if step.name in dense}
     counts = []
     if lens.links:
