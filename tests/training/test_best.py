@@ -145,7 +145,7 @@ def ensemble_of(network, settings):
 
 
 def test_an_ensemble_that_says_too_much_is_toned_down():
-    network, classes = hinted_classes()
+    network, _ = hinted_classes()
     bold = small(dropout=0.0, input_dropout=0.0, label_decay=0.0, epochs=100)
     found = ensemble_of(network, bold)
     assert found.weights["discriminators"] < 1 / 1.5
@@ -198,7 +198,6 @@ def test_classes_that_links_alone_tell_are_found_by_what_spreads():
     result = fit(Network.build(joined + joined.T, rng.random((200, 5)) < 0.3, labels), small(epochs=30))
     hidden = labels < 0
     assert np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden]) > 0.95
-    assert result.types["node"].strength > 0
 
 
 def test_classes_that_links_contradict_are_not_smoothed():

@@ -437,7 +437,7 @@ def _take_steps(
             there = None if known is None else known[step.type].dense.get(step.of)
             if operator is None or (operator.known is not None and there is None):
                 continue
-            if here is None and operator.new is not None:
+            if here is None and operator.known is None:
                 if any(step.type == other and step.of == each.name for other, each in waiting):
                     later.append((name, step))
                 continue
