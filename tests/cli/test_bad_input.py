@@ -54,7 +54,7 @@ CASES = {
     ),
     "a kind without a name": (
         ["evaluate", "NETWORK", "--task", "columns", "--as", "age"],
-        "not of the form NAME=KIND",
+        "give a column and its kind",
     ),
     "unknown protocol": (
         ["evaluate", "NETWORK", "--task", "links", "--protocol", "kind"],
