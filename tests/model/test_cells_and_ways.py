@@ -7,8 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch.autograd import gradcheck
 
-from coembed.kernels import HIDDEN_SHARE, Noise, hidden_columns
+from coembed.distributed.row_range import Rows
+from coembed.kernels import HIDDEN_SHARE, Noise, hidden_cells
 from coembed.model import Cells, ItemCodes, ModelledRelation, RelationTerm
+from coembed.model.relation_term import COPIED
+from coembed.model.views_inference import View
 
 SIZE = 3
 
@@ -43,78 +46,81 @@ def cells_relation(likelihood, n=8, seed=0):
     )
 
 
-def noise_that_hides(wanted):
-    """A step in which just these of the two columns are hidden."""
-    return next(
-        noise
-        for noise in (Noise(0, step) for step in range(500))
-        if hidden_columns(noise, "table", 2).tolist() == wanted
-    )
+def weights_of_cells(noise, n):
+    """Of every cell what it counts: most of all if it is hidden from the inputs."""
+    hidden = hidden_cells(noise, "table", Rows.all(n), 2, torch.empty(0, dtype=torch.float64))
+    return torch.where(hidden, (1 - COPIED) / HIDDEN_SHARE, COPIED / (1 - HIDDEN_SHARE)).double()
 
 
-def dense_cells(relation, term, left, right, hidden):
-    """Sum over the known cells of hidden columns of weight x cost, from all scores."""
+def dense_cells(relation, term, left, right, noise):
+    """Sum over the known cells of weight x cost, from all scores."""
     total = torch.zeros((), dtype=torch.float64)
     there = right.values[torch.as_tensor(relation.targets), 0]
-    weights = left.weights if left.weights is not None else torch.ones(left.values.shape[:2])
+    choices = left.weights if left.weights is not None else torch.ones(left.values.shape[:2])
     scores = torch.einsum("ikc,jc->ikj", left.values, there) + term.cell_bias
+    counts = weights_of_cells(noise, len(left.values))
     entries = relation.matrix.tocoo()
     place, weight = relation.cells.place, relation.cells.weight
     for column in np.unique(place):
-        if not hidden[column]:
-            continue
         group = np.flatnonzero(place == column)
         known = [
-            (i, j, v) for i, j, v in zip(entries.row, entries.col, entries.data, strict=True) if j in group
+            (i, j, float(v))
+            for i, j, v in zip(entries.row, entries.col, entries.data, strict=True)
+            if j in group
         ]
         squares = torch.zeros((), dtype=torch.float64)
         for i, j, v in known:
             for k in range(scores.shape[1]):
-                s = scores[i, k]
+                s, share = scores[i, k], choices[i, k] * counts[i, column]
                 if relation.likelihood == "categorical":
-                    cost = torch.logsumexp(s[torch.as_tensor(group)], 0) - s[j]
+                    total = total + share * weight[j] * (torch.logsumexp(s[torch.as_tensor(group)], 0) - s[j])
                 elif relation.likelihood == "bernoulli":
-                    cost = F.softplus(s[j]) - float(v) * s[j]
+                    total = total + share * weight[j] * (F.softplus(s[j]) - v * s[j])
                 else:
-                    squares = squares + weights[i, k] * (float(v) - s[j]) ** 2
-                    continue
-                total = total + weights[i, k] * float(weight[j]) / HIDDEN_SHARE * cost
+                    squares = squares + share * (v - s[j]) ** 2
         if relation.likelihood == "gaussian":
-            cost = 0.5 * (torch.log(squares / len(known)) + 1)
-            total = total + float(weight[group[0]]) / HIDDEN_SHARE * len(known) * cost
+            together = sum(counts[i, column] for i, _, _ in known)
+            cost = 0.5 * (torch.log(squares / together) + 1)
+            total = total + float(weight[group[0]]) * len(known) * cost
     return total
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "categorical"])
 @pytest.mark.parametrize("n_choices", [1, 2])
-@pytest.mark.parametrize("hidden", [[True, True], [True, False], [False, False]])
-def test_cells_cost_what_the_dense_computation_says(likelihood, n_choices, hidden):
+@pytest.mark.parametrize("step", [0, 1])
+def test_cells_cost_what_the_dense_computation_says(likelihood, n_choices, step):
     relation = cells_relation(likelihood)
-    term = RelationTerm(relation, dtype=torch.float64, target=None)
+    term = RelationTerm(relation, dtype=torch.float64).double()
     with torch.no_grad():
         term.cell_bias.normal_(generator=torch.Generator().manual_seed(1))
-    term.double()
     left, right = codes(8, n_choices), codes(5, 1, seed=1)
-    found = term(left, right, noise_that_hides(hidden))
-    assert float(found.detach()) == pytest.approx(
-        float(dense_cells(relation, term, left, right, hidden).detach()), abs=1e-9
-    )
+    found = term(left, right, Noise(0, step))
+    expected = dense_cells(relation, term, left, right, Noise(0, step))
+    assert float(found.detach()) == pytest.approx(float(expected.detach()), abs=1e-6)
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "categorical"])
 def test_gradients_of_cells_by_finite_differences(likelihood):
     term = RelationTerm(cells_relation(likelihood, n=5), dtype=torch.float64).double()
     left, right = codes(5), codes(5, seed=1)
-    noise = noise_that_hides([True, True])
     assert gradcheck(
-        lambda a, b: term(ItemCodes(a, None), ItemCodes(b, None), noise), (left.values, right.values)
+        lambda a, b: term(ItemCodes(a, None), ItemCodes(b, None), Noise(0)), (left.values, right.values)
     )
 
 
-def test_what_is_not_hidden_from_the_inputs_does_not_count():
-    term = RelationTerm(cells_relation("bernoulli"), dtype=torch.float64).double()
-    left, right = codes(8), codes(5, seed=1)
-    assert float(term(left, right, noise_that_hides([False, False]))) == 0
+def test_a_cell_that_counts_is_one_that_the_inputs_do_not_show():
+    """Who hides and who asks agree, whatever part of the rows each has."""
+    like = torch.empty(0)
+    whole = hidden_cells(Noise(3, 5).of("a type").of("a view"), "table", Rows.all(50), 4, like)
+    part = hidden_cells(Noise(3, 5), "table", Rows(20, 30, 50), 4, like)
+    assert torch.equal(part, whole[20:30])
+    assert 0.1 < float(whole.double().mean()) < 0.3
+    features = np.ones((50, 4), dtype=np.float32)
+    view = View(features, 1, False, 0.5, "cpu", torch.float32, table="table", place=np.arange(4))
+    with torch.no_grad():
+        view.weight.fill_(1.0)
+    shown = view.before_tanh(0, *view.first_layer(Noise(3, 5)), Noise(3, 5))[:, 0] / view.scale
+    torch.testing.assert_close(shown, (~whole).sum(dim=1).float())
 
 
 def directed(n=7, seed=3, likelihood="bernoulli"):

@@ -107,7 +107,7 @@ def cell_matches(
     moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
     expected = fit.kind.expected(moments.mean, moments.variance)[0]
     scale = -np.inf if fit.log_scale is None else fit.log_scale
-    spread = fit.kind.spread(moments.mean, moments.variance, scale)[0]
+    spread = fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)[0]
     if column.numeric:
         return matches(fitted, relation.target, span, *in_unit(column, expected, spread), known)
     best = top(expected, k, _NOTHING)

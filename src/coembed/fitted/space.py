@@ -87,8 +87,9 @@ class RelationFit:
     turn, lean
         Of one of several relations between the same types, or of a directed one: the score is
         c_i' turn c_j + <lean, c_i> - <lean, c_j>.
-    log_scale
-        Of a column with cells: the logarithm of the error of each target's values.
+    log_scale, variance_gain
+        Of a number column: the logarithm of the error of its values, which is added to the variance of the
+        score, and what that variance is multiplied with.
     blends
         How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
     vectors
@@ -104,6 +105,7 @@ class RelationFit:
     turn: np.ndarray | None = None
     lean: np.ndarray | None = None
     log_scale: np.ndarray | None = None
+    variance_gain: float = 1.0
     blends: dict[str, Blend] = field(default_factory=dict)
     vectors: ItemVectors | None = None
 

@@ -12,7 +12,7 @@ from coembed.kernels.all_pairs import (
     random_block,
     square_sum,
 )
-from coembed.kernels.noise import HIDDEN_SHARE, Noise, dropped, hidden_columns, kept_scale
+from coembed.kernels.noise import HIDDEN_SHARE, Noise, dropped, hidden_cells, kept_scale
 from coembed.kernels.observed_pairs import ObservedPairs
 from coembed.kernels.sparse import SparseMatrix, TransposedMatrix, column_blocks
 from coembed.kernels.tanh import tanh_, tanh_of
@@ -28,7 +28,7 @@ __all__ = [
     "dropped",
     "exact_sum",
     "gram",
-    "hidden_columns",
+    "hidden_cells",
     "kept_scale",
     "pairwise_sum",
     "pairwise_sum_symmetric",

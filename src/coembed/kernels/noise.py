@@ -121,10 +121,10 @@ def dropped(hidden: Tensor, left_out: float, noise: Noise | None, name: str, row
 
 
 HIDDEN_SHARE = 0.2
-"""Share of a table's columns whose cells no input shows in a step: they are to be told, not copied."""
+"""Share of the cells of a table that no input shows in a step: they are to be told, not copied."""
 
 
-def hidden_columns(noise: Noise, table: str, count: int) -> Tensor:
-    """Which of a table's columns are hidden in this step; all who ask get the same answer."""
-    source = replace(noise, name="").generator(f"hidden columns of {table}")
-    return torch.rand(count, generator=source) < HIDDEN_SHARE
+def hidden_cells(noise: Noise, table: str, rows: Rows, n_columns: int, like: Tensor) -> Tensor:
+    """Which cells of some rows are hidden in this step, one column each; all who ask get the same answer."""
+    source = replace(noise, name="")
+    return source.uniform(f"hidden cells of {table}", rows, n_columns, like) < HIDDEN_SHARE

@@ -29,7 +29,7 @@ from coembed.kernels import (
     column_blocks,
     exact_sum,
     gram,
-    hidden_columns,
+    hidden_cells,
     pairwise_sum,
     pairwise_sum_symmetric,
     random_block,
@@ -43,6 +43,8 @@ Cost = Callable[[Tensor, ObservedPairs], Tensor]
 SMALLEST_VARIANCE = 1e-12
 LEAST_ERROR = 0.1
 """Of a number, in standard units: nothing is told to less, else what is copied would seem certain."""
+COPIED = 0.2
+"""Share of the weight of cells that those have that the inputs show."""
 GROUP_ROWS = 8192
 """Items whose scores with all values of a category are held at a time."""
 
@@ -54,7 +56,7 @@ class Cells:
     Attributes
     ----------
     table
-        Which table it is; steps hide some of the columns of a table from all inputs.
+        Which table it is; steps hide some of the cells of a table from all inputs.
     n_columns
         Columns of that table.
     place
@@ -300,9 +302,11 @@ class RelationTerm(nn.Module):
         return 0.5 * (variance.clamp_min(SMALLEST_VARIANCE).log() + 1 + float(np.log(2 * np.pi)))
 
     def _cells(self, left: ItemCodes, right: ItemCodes, cells: Cells, noise: Noise) -> Tensor:
-        # what is hidden from all inputs in this step is told, not copied: that alone counts
-        hidden = hidden_columns(noise, cells.table, cells.n_columns).to(self.cell_place.device)
-        weight = self.cell_weight * hidden[self.cell_place] / HIDDEN_SHARE
+        # what is hidden from all inputs in this step is told, not copied: it counts for most
+        pairs = self.pairs[0]
+        hidden = hidden_cells(noise, cells.table, self.source.own, cells.n_columns, left.values)
+        told = hidden[pairs.rows, self.cell_place[pairs.columns]]
+        weight = torch.where(told, (1 - COPIED) / HIDDEN_SHARE, COPIED / (1 - HIDDEN_SHARE)).to(left.values)
         assert self.targets is not None
         wanted = torch.as_tensor(self.targets, device=right.values.device)
         there = right.chosen(wanted, self.every_target)
@@ -322,15 +326,16 @@ class RelationTerm(nn.Module):
         all else.
         """
         pairs = self.pairs[0]
-        squares = left.values.new_zeros(len(weight))
+        squares = left.values.new_zeros(len(self.cell_weight))
         for k, ours in enumerate(_by_choice(left.values)):
             errors = (pairs.values - pairs.inner_products(ours, right.values[:, 0])).square()
             if left.weights is not None:
                 errors = errors * left.weights[pairs.rows, k]
-            squares = squares.index_add(0, pairs.columns, errors)
-        variance = total(squares, self.source) / self.cell_counts.clamp_min(1)
+            squares = squares.index_add(0, pairs.columns, weight * errors)
+        counts = total(torch.zeros_like(squares).index_add(0, pairs.columns, weight), self.source)
+        variance = total(squares, self.source) / counts.clamp_min(1)
         costs = 0.5 * (variance.clamp_min(LEAST_ERROR**2).log() + 1)
-        return (weight * self.cell_counts * costs).sum(dtype=torch.float64)
+        return (self.cell_weight * self.cell_counts * costs).sum(dtype=torch.float64)
 
     def _each(self, left: ItemCodes, right: ItemCodes, weight: Tensor) -> Tensor:
         """Over the known cells, what each costs by itself."""
@@ -339,7 +344,7 @@ class RelationTerm(nn.Module):
         summed = left.values.new_zeros((), dtype=torch.float64)
         for k, ours in enumerate(_by_choice(left.values)):
             scores = pairs.inner_products(ours, right.values[:, 0])
-            costs = weight[at] * self.kind.cost(scores, pairs.values)
+            costs = weight * self.cell_weight[at] * self.kind.cost(scores, pairs.values)
             if left.weights is not None:
                 costs = costs * left.weights[pairs.rows, k]
             summed = summed + exact_sum(costs)
@@ -353,8 +358,6 @@ class RelationTerm(nn.Module):
         summed = left.values.new_zeros((), dtype=torch.float64)
         for column in self.cell_place.unique().tolist():
             group = (self.cell_place == column).nonzero().squeeze(1)
-            if not bool(weight[group[0]] > 0):
-                continue
             known = (places == column).nonzero().squeeze(1)
             there = right.values[group, 0]
             for part in known.split(GROUP_ROWS):
@@ -362,9 +365,10 @@ class RelationTerm(nn.Module):
                 scores = here.values @ there.t()
                 value = (targets[part] - group[0]).repeat_interleave(scores.shape[1])
                 costs = self.kind.cost(scores.flatten(0, 1), value).view(scores.shape[:2])
+                costs = costs * weight[part, None]
                 if here.weights is not None:
                     costs = costs * here.weights
-                summed = summed + weight[group[0]] * exact_sum(costs)
+                summed = summed + self.cell_weight[group[0]] * exact_sum(costs)
         return summed
 
     def _absent(self, left: ItemCodes, right: ItemCodes) -> Tensor:

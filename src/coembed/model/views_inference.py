@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from coembed.distributed.exchange import gathered, mean_of_all, sum_of_all, total
 from coembed.distributed.partition import Partition
-from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, hidden_columns, kept_scale, tanh_
+from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, hidden_cells, kept_scale, tanh_
 from coembed.model.inference import Evidence, dense_layer, glorot, glorot_rows
 from coembed.model.row_chunks import row_parts
 
@@ -37,8 +37,8 @@ class View(nn.Module):
     In training a share of its *columns* is left out in every epoch, for all rows alike: it costs nothing,
     being a matter of the weights.
 
-    Where `place` says which column of a `table` each feature is of, the features of some columns are left out
-    as a whole in every epoch: those whose cells are to be told in it.
+    Where `place` says which column of a `table` each feature is of, some cells are left out in every epoch:
+    those that are to be told in it.
 
     Where the items are dealt out by `rows`, the features are one process's; a sparse view has a large table
     of weights, which is dealt out by `columns`. With `by_columns` the process has its columns of all rows.
@@ -84,7 +84,7 @@ class View(nn.Module):
         self.label_weight = weight() if labelled else None
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.dropout = dropout
-        self.table = table
+        self.table, self.rows = table, every.own
         self.place = None if place is None else torch.as_tensor(place, device=device)
 
     def first_layer(self, noise: Noise | None = None, label_only: bool = False) -> tuple[Tensor, Tensor]:
@@ -100,18 +100,19 @@ class View(nn.Module):
             both = torch.cat([weight, self.label_weight], dim=1), torch.cat([bias, self.label_bias])
             weight, bias = own if label_only else both
         weight = weight * self.scale
-        if noise is not None and self.place is not None:
-            hidden = hidden_columns(noise, self.table, int(self.place.max()) + 1)
-            weight = weight * ~hidden.to(weight.device)[self.place, None]
-        elif noise is not None and self.dropout:
+        if noise is not None and self.dropout and self.place is None:
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
         return gathered(weight, self.columns) if self.owned is None else self.owned @ weight, bias
 
-    def before_tanh(self, place: int, weight: Tensor, bias: Tensor) -> Tensor:
+    def before_tanh(self, place: int, weight: Tensor, bias: Tensor, noise: Noise | None = None) -> Tensor:
         """The hidden layers for the Gaussian and for the label, side by side, of a part of the rows."""
         if self.owned is not None:
             return weight[self.parts[place]] + bias
         matrix = self.matrices[place]
+        if self.place is not None and noise is not None and isinstance(matrix, Tensor):
+            rows, columns = self.rows.part(self.parts[place]), int(self.place.max()) + 1
+            hidden = hidden_cells(noise, self.table, rows, columns, matrix)
+            matrix = matrix * ~hidden[:, self.place]
         return torch.addmm(bias, matrix, weight) if isinstance(matrix, Tensor) else matrix @ weight + bias
 
 
@@ -200,7 +201,8 @@ class ViewsInference(nn.Module):
     ) -> tuple[Tensor, ...]:
         """The hidden units of some of the networks, those of all views side by side."""
         both = [
-            view.before_tanh(place, *layer) for (_, view), layer in zip(self._each(), layers, strict=True)
+            view.before_tanh(place, *layer, noise)
+            for (_, view), layer in zip(self._each(), layers, strict=True)
         ]
         rows = self.rows.own.part(self.parts[place])
         width = both[0].shape[1] * len(both) // len(networks)

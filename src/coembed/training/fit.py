@@ -22,6 +22,7 @@ from coembed.network import Network
 from coembed.network.splits import fingerprint
 from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
+from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
@@ -198,6 +199,7 @@ def learn(
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
     give_back()
+    fitted = with_cell_errors(fitted, held)
     if settings.companions and settings.encoder == "views" and history.stopped != "interrupted":
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
