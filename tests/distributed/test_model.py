@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import torch
+from general_network import general_network
 
 from coembed.distributed.partition import Partition
 from coembed.distributed.shares import Share
@@ -83,6 +84,24 @@ def test_two_and_three_processes_are_one(variant, tmp_path):
     for processes in (2, 3):
         found = together(processes, tmp_path, losses_and_codes, network, settings)
         assert_alike(found, expected, 1e-9)
+
+
+@pytest.mark.parametrize("preset", ["paper", "best"])
+def test_two_processes_are_one_for_any_types(preset, tmp_path):
+    network = general_network()
+    settings = settings_of(preset=preset, precision="float64", all_pairs="exact")
+    expected = losses_and_codes(0, 1, network, settings)
+    found = together(2, tmp_path, losses_and_codes, network, settings)
+    assert_alike(found, expected, 1e-8)
+
+
+def test_rows_that_go_part_by_part_are_the_whole_for_any_types(monkeypatch):
+    network = general_network()
+    settings = settings_of(preset="best", precision="float64", all_pairs="exact")
+    expected = losses_and_codes(0, 1, network, settings)
+    monkeypatch.setattr(row_chunks, "WHOLE", 10)
+    monkeypatch.setattr(row_chunks, "PART", 16)
+    assert_alike([losses_and_codes(0, 1, network, settings)], expected, 1e-8)
 
 
 @pytest.mark.slow

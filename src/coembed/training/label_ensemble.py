@@ -38,6 +38,8 @@ TREE_COORDINATES = 16
 """Leading coordinates of each view that trees read beside the cells."""
 MOST_TREES = 600
 PENALTY = 2.0
+LINEAR_WORK = 200_000_000
+"""Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +120,10 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
     """Members weighed by what they said of labels that they had not seen; then leaning, if that helps."""
     known = np.flatnonzero(own.folds >= 0)
     truth, fold = own.labels[known], own.folds[known]
-    told = {
-        name: np.stack([logits[f][item] for f, item in zip(fold, known, strict=True)])
-        for name, logits in members.items()
-    }
+    told = {name: np.empty((len(known), own.n_classes)) for name in members}
+    for name, logits in members.items():
+        for f in range(FOLDS):
+            told[name][fold == f] = logits[f][known[fold == f]]
     weights = _stacked(list(told.values()), truth)
     by_fold = [
         softmax(sum(w * logits[f] for w, logits in zip(weights, members.values(), strict=True)), axis=1)
@@ -205,9 +207,12 @@ def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
     """Linear models of all dense views: logits of all items, by fold."""
     from sklearn.linear_model import LogisticRegression
 
+    labelled = np.count_nonzero(own.labels >= 0)
+    room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
+    width = int(np.clip(room, TREE_COORDINATES, None))
     found = []
     for fold, views in enumerate(shown):
-        features = np.hstack([_of_one_size(name, view) for name, view in views.dense.items()])
+        features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
         labels = own.without(fold)
         rows = np.flatnonzero(labels >= 0)
         linear = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3).fit(features[rows], labels[rows])
