@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -288,7 +289,7 @@ class Meeting:
             matrix = matrix if way.forwards else sp.csr_array(matrix.T)
             rows = matrix[self.added[type]]
             touch = Touch(rows @ self._to_old(way.other), rows[:, self.added[way.other]])
-            found[way.name] = touch.map(lambda part, name=way.relation: reading_of(fitted, name, part))
+            found[way.name] = touch.map(partial(reading_of, fitted, way.relation))
         for relation in self.old.columns(type):
             rows = self._matrix(relation.name)[self.added[type]]
             known = _moved(rows, self.known[relation.target], len(self.old.items(relation.target)))
