@@ -60,7 +60,9 @@ def people_network(people: int = 60, films: int = 40, seed: int = 0) -> Network:
             labels=Labels.build(np.where(rng.random(films) < 0.5, genre, -1), GENRES, "genre"),
         ),
         Items.build("person.columns", ids, titles=np.array(titles, dtype=object)),
-        Items.build("film.columns", [f"plot={WORDS[i]}" for i in range(8)]),
+        Items.build(
+            "film.columns", [f"plot={each}" for each in WORDS[:8]], np.array(WORDS[:8], dtype=object)
+        ),
     ]
     cells = {"absent": "unknown"}
     relations = [
