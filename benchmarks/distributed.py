@@ -136,7 +136,7 @@ def train_share(arguments: argparse.Namespace) -> dict[str, Any]:
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     prepared = open_prepared(Path(arguments.folder) / "prepared")
     share = Share.of(prepared.network, job.processes, job.rank)
-    seen = None if prepared.seen is None else dealt_out(prepared.seen, share.nodes, share.items)
+    seen = prepared.seen
     settings = prepared.settings
     del prepared
     torch.manual_seed(0)

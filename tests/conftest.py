@@ -7,7 +7,9 @@ import warnings
 from pathlib import Path
 
 import pytest
+from people_network import people_network
 
+from coembed.fitted import Fitted
 from coembed.network import Network, demo_network
 
 # Before anything imports torch: small tensors gain nothing from threads, and on a busy machine threads that
@@ -33,3 +35,12 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.fail(f"COEMBED_DATA names {folder}, which is not a folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def general() -> Fitted:
+    """A model of a network of several types, fitted for a few epochs."""
+    from coembed.settings import preset_settings
+    from coembed.training import fit
+
+    return fit(people_network(), preset_settings("best", epochs=3, dim=8, hidden=16))

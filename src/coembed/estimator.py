@@ -10,12 +10,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coembed.fitted import Fitted
-from coembed.network.network import Network
+from coembed.network.network import UNKNOWN, Network
 from coembed.settings import Task, preset_settings
 
 
 class SCAN(BaseEstimator):  # type: ignore[misc]
-    """Gaussian embeddings of nodes and attributes in one space, and the missing labels.
+    """Gaussian embeddings of the items and attributes of a network in one space, and the missing labels.
+
+    Of a network of several types `predict`, `transform` and the attributes below tell of the main type;
+    ``result_`` answers for all.
 
     Parameters
     ----------
@@ -80,7 +83,9 @@ class SCAN(BaseEstimator):  # type: ignore[misc]
         """Fit to a network; `y`, where given, replaces its labels (integers, negative: unknown)."""
         from coembed.training import fit
 
-        if y is not None:
+        if y is not None and not network.is_plain:
+            network = network.with_labels(np.where(np.asarray(y) < 0, UNKNOWN, y))
+        elif y is not None:
             network = Network.build(
                 network.links,
                 network.attributes,
@@ -109,27 +114,36 @@ class SCAN(BaseEstimator):  # type: ignore[misc]
         self.result_: Fitted = fit(network, settings, preset=self.preset)
         self.classes_ = self.result_.network.class_names
         self.node_embedding_ = self.result_.node_mean
-        self.attribute_embedding_ = self.result_.attribute_mean
+        attributes = network.attribute_type(network.main.name)
+        self.attribute_embedding_ = None if attributes is None else self.result_.mean_of(attributes)
         return self
 
     def predict(self, network: Network | None = None) -> np.ndarray:
         """The likeliest class of every node by name: of the training network, or of one with new nodes."""
-        return self._result(network).predict()
+        result, rows = self._result(network)
+        return result.predict()[rows]
 
     def predict_proba(self, network: Network | None = None) -> np.ndarray:
         """Class probabilities of every node, in the order of ``classes_``."""
-        return self._result(network).predict_proba()
+        result, rows = self._result(network)
+        return result.predict_proba()[rows]
 
     def transform(self, network: Network | None = None) -> np.ndarray:
         """Means of the nodes (N x D); new nodes are placed without training."""
-        return self._result(network).node_mean
+        result, rows = self._result(network)
+        return result.node_mean[rows]
 
     def fit_transform(self, network: Network, y: np.ndarray | None = None) -> np.ndarray:
         return self.fit(network, y).transform()
 
-    def _result(self, network: Network | None) -> Fitted:
+    def _result(self, network: Network | None) -> tuple[Fitted, np.ndarray]:
+        """The result that knows the items of a network, and where they are in it."""
         check_is_fitted(self, "result_")
-        return self.result_ if network is None else self.result_.embed(network).result
+        if network is None:
+            return self.result_, np.arange(len(self.result_.network.main))
+        result = self.result_.embed(network).result
+        main = result.network.main
+        return result, np.array([main.position(each) for each in network.items(main.name).ids])
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):

@@ -10,7 +10,7 @@ CASES = {
         "no node 'Afrika.n.01'; did you mean 'Africa.n.01'",
     ),
     "unknown item": (["profile", "MODEL", "xyzzy"], "no node and no attribute 'xyzzy'"),
-    "unknown kind": (["similar", "MODEL", "river", "--kind", "edge"], "no kind 'edge'"),
+    "unknown type": (["similar", "MODEL", "river", "--type", "edge"], "no type 'edge'"),
     "unknown preset": (["train", "NETWORK", "-o", "m", "--preset", "worst"], "no preset 'worst'"),
     "unknown task": (["train", "NETWORK", "-o", "m", "--task", "cook"], "no task 'cook'"),
     "unknown setting": (["train", "NETWORK", "-o", "m", "--set", "alhpa=1"], "no setting 'alhpa'"),
@@ -31,6 +31,17 @@ CASES = {
         ["complete", "MODEL", "--node", "fish"],
         "is an attribute of wordnet; give the name of a node",
     ),
+    "no item": (["complete", "MODEL"], "give an item with --item ID"),
+    "two items": (["links", "MODEL", "--item", "a", "--node", "b"], "not both"),
+    "unknown relation": (
+        ["complete", "MODEL", "--node", "Africa.n.01", "--relation", "friends"],
+        "no relation or column 'friends'",
+    ),
+    "unknown column": (
+        ["complete", "MODEL", "--node", "Africa.n.01", "--column", "income"],
+        "no column of node 'income'",
+    ),
+    "unknown target": (["nearest", "MODEL", "--item", "fish", "--to", "film"], "no type 'film'"),
     "misspelt setting": (["train", "NETWORK", "-o", "m", "--set", "alfa=2"], "did you mean 'alpha'?"),
     "misspelt preset": (["train", "NETWORK", "-o", "m", "--preset", "bst"], "did you mean 'best'?"),
     "misspelt method": (

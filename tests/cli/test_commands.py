@@ -12,7 +12,7 @@ from coembed.fitted import load
 from coembed.network import Network, demo_network, read, write
 
 START = ("demo", "train", "evaluate", "info", "convert")
-COMMANDS = (*START, "predict", "complete", "links", "profile", "similar", "embed", "export", "map")
+COMMANDS = (*START, "predict", "complete", "links", "profile", "similar", "nearest", "embed", "export", "map")
 REPORT = [
     "task",
     "type",
@@ -140,6 +140,9 @@ def test_answers_are_those_of_the_result(run, model):
         (("profile", model, SENSE), fitted.profile(SENSE)),
         (("profile", model, WORD), fitted.nodes_about(WORD)),
         (("similar", model, WORD, "-k", 3), fitted.similar(WORD, 3)),
+        (("similar", model, WORD, "--kind", "attribute"), fitted.similar(WORD)),
+        (("nearest", model, "--item", WORD, "--to", "node"), fitted.nearest(WORD, "node")),
+        (("complete", model, "--item", SENSE, "--relation", "links"), fitted.complete(SENSE, "links")),
     ]:
         assert run(*arguments, "--json").json == [match.as_dict() for match in matches]
         lines = run(*arguments).out.splitlines()
@@ -156,9 +159,9 @@ def test_newcomers_are_placed_in_a_table_or_in_a_model(run, model, tmp_path):
     ran = run("embed", model, tmp_path / "new.npz", "-o", tmp_path / "placed.csv")
     assert "1 new nodes, 0 new attributes" in ran.err
     with (tmp_path / "placed.csv").open(newline="") as stream:
-        assert [row["name"] for row in csv.DictReader(stream) if row["new"] == "true"] == ["Atlantis"]
+        assert [row["id"] for row in csv.DictReader(stream) if row["new"] == "true"] == ["Atlantis"]
     assert run("embed", model, tmp_path / "new.npz", "-o", tmp_path / "grown").code == 0
-    assert len(run("similar", tmp_path / "grown", "Atlantis", "--json").json) == 6
+    assert len(run("similar", tmp_path / "grown", "Atlantis", "--json").json) == 10
 
 
 def test_newcomers_and_attributes_that_touch_nothing_known_are_told(run, model, tmp_path):
@@ -166,7 +169,7 @@ def test_newcomers_and_attributes_that_touch_nothing_known_are_told(run, model, 
     (tmp_path / "attributes.csv").write_text(f"Atlantis,{WORD}\nAtlantis,blorp\n{SENSE},seen\n")
     ran = run("embed", model, tmp_path / "edges.csv", tmp_path / "attributes.csv", "-o", tmp_path / "out.csv")
     assert "3 new nodes, 2 new attributes" in ran.err
-    assert "1 attribute(s) are unknown to the model and no known node has them" in ran.err
+    assert "1 attribute(s) are unknown to the model and no known item has them" in ran.err
     assert "so they say nothing: 'blorp'" in ran.err
     assert "so they say nothing: 'utopia', 'nowhere'" in ran.err
 

@@ -33,6 +33,12 @@ def explorer(trained) -> Explorer:
 
 
 @pytest.fixture(scope="session")
+def people(general) -> Explorer:
+    """A model of several types."""
+    return Explorer(general, make_layout(general, "pca"))
+
+
+@pytest.fixture(scope="session")
 def client(explorer):
     return client_of(explorer)
 

@@ -18,7 +18,7 @@ NODE, WORD = "Denmark.n.01", "fish"
 
 
 def ask(client, path, **parameters):
-    answer = client.get(f"/api/{path}", params=parameters)
+    answer = client.get(f"/api/v1/{path}", params=parameters)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -29,36 +29,48 @@ def test_health_names_the_model(client, trained):
     assert ask(client, "model")["labelled"] == len(trained.network.labelled)
 
 
-def test_a_node_card_says_what_the_result_says(client, trained):
-    card = ask(client, "node", id=NODE, k=5)
-    assert [m["id"] for m in card["similar"]] == [m.name for m in trained.similar(NODE, 5)]
-    assert [m["id"] for m in card["suggested_links"]] == [m.name for m in trained.suggest_links(NODE, 5)]
-    assert [(m["id"], m["score"]) for m in card["suggested_attributes"]] == [
+def by_relation(card):
+    return {each["relation"]: each for each in card["relations"]}
+
+
+def test_a_card_says_what_the_result_says(client, trained):
+    card = ask(client, "item", id=NODE, k=5)
+    assert (card["type"], card["title"], card["owner"]) == ("node", NODE, None)
+    parts = by_relation(card)
+    assert list(parts) == ["attributes", "links"]
+    assert [m["id"] for m in card["nearest"]["node"]] == [m.name for m in trained.similar(NODE, 5)]
+    assert [m["id"] for m in card["nearest"]["attribute"]] == [m.name for m in trained.profile(NODE, 5)]
+    assert [m["id"] for m in parts["links"]["suggested"]] == [m.name for m in trained.suggest_links(NODE, 5)]
+    assert [(m["id"], m["score"]) for m in parts["attributes"]["suggested"]] == [
         (m.name, m.score) for m in trained.complete_attributes(NODE, 5)
     ]
     row = trained.network.node_index(NODE)
     best = card["probabilities"][0]
     assert best["label"] == trained.predict()[row]
     assert best["probability"] == pytest.approx(float(trained.probabilities[row].max()))
-    assert card["links"]["total"] == np.diff(trained.network.links.indptr)[row]
+    assert parts["links"]["has"]["total"] == np.diff(trained.network.links.indptr)[row]
     assert card["true_label"] == "location"
 
 
 def test_certainty_compares_with_all_other_nodes(client, trained):
     surest = trained.network.node_names[trained.probabilities.max(axis=1).argmax()]
     least = trained.network.node_names[trained.probabilities.max(axis=1).argmin()]
-    assert ask(client, "node", id=surest)["certainty"]["surer_than"] > 0.99
-    found = ask(client, "node", id=least)["certainty"]
+    assert ask(client, "item", id=surest)["certainty"]["surer_than"] > 0.99
+    found = ask(client, "item", id=least)["certainty"]
     assert found["surer_than"] == 0
     assert found["words"] in ("unsure", "leaning")
 
 
 def test_an_attribute_card_says_what_the_result_says(client, trained):
-    card = ask(client, "attribute", id=WORD, k=7)
-    assert [m["id"] for m in card["nodes"]] == [m.name for m in trained.nodes_about(WORD, 7)]
-    assert [m["id"] for m in card["similar"]] == [m.name for m in trained.similar(WORD, 7)]
+    card = ask(client, "item", id=WORD, type="attribute", k=7)
+    assert (card["owner"], card["column"]["name"]) == ("node", "attributes")
+    assert [m["id"] for m in card["nearest"]["node"]] == [m.name for m in trained.nodes_about(WORD, 7)]
+    assert [m["id"] for m in card["nearest"]["attribute"]] == [m.name for m in trained.similar(WORD, 7)]
     column = trained.network.attribute_index(WORD)
-    assert card["owners"]["total"] == (trained.network.attributes[:, [column]] != 0).sum()
+    assert (
+        by_relation(card)["attributes"]["has"]["total"]
+        == (trained.network.attributes[:, [column]] != 0).sum()
+    )
     assert sum(each["share"] for each in card["classes"]) == pytest.approx(1)
 
 
@@ -71,7 +83,7 @@ def test_pages_of_neighbours_are_the_whole(client, trained):
     names = [item["id"] for page in pages for item in page]
     row = trained.network.node_index(node)
     assert sorted(names) == sorted(trained.network.node_names[trained.network.links[[row]].indices])
-    owned = ask(client, "neighbours", id=WORD, kind="attribute", to="node", limit=200)
+    owned = ask(client, "neighbours", id=WORD, type="attribute", limit=200)
     assert NODE not in [item["id"] for item in owned["items"]]
     assert len(owned["items"]) == owned["total"]
 
@@ -81,14 +93,16 @@ def test_items_can_be_paged_and_filtered(client, trained):
     assert first["total"] == second["total"] > 40
     assert {item["label"] for item in first["items"]} == {"animal"}
     assert not {i["id"] for i in first["items"]} & {i["id"] for i in second["items"]}
-    assert ask(client, "items", kind="attribute")["total"] == trained.network.n_attributes
+    assert ask(client, "items", type="attribute")["total"] == trained.network.n_attributes
     assert ask(client, "items", label="no such class")["total"] == 0
 
 
 def test_search_finds_nodes_and_attributes_in_spite_of_typing_errors(client):
     assert ask(client, "search", q="Denmrak")["items"][0]["id"] == NODE
-    kinds = {item["kind"] for item in ask(client, "search", q="fish", limit=20)["items"]}
-    assert kinds == {"node", "attribute"}
+    types = {item["type"] for item in ask(client, "search", q="fish", limit=20)["items"]}
+    assert types == {"node", "attribute"}
+    words = ask(client, "search", q="fish", limit=20, type="attribute")["items"]
+    assert {item["type"] for item in words} == {"attribute"}
     assert ask(client, "search", q="")["items"] == []
 
 
@@ -96,19 +110,20 @@ def test_the_map_comes_in_columns_and_as_arrow(client, explorer):
     import pyarrow as pa
 
     found = ask(client, "map")
-    assert len(found["nodes"]["x"]) == 1476
-    np.testing.assert_allclose(found["attributes"]["y"], explorer.layout.attributes[:, 1], atol=1e-3)
-    arrow = client.get("/api/map", headers={"Accept": "application/vnd.apache.arrow.stream"})
+    nodes, attributes = found["types"]
+    assert len(nodes["x"]) == 1476
+    np.testing.assert_allclose(attributes["y"], explorer.layout.attributes[:, 1], atol=1e-3)
+    arrow = client.get("/api/v1/map", headers={"Accept": "application/vnd.apache.arrow.stream"})
     table = pa.ipc.open_stream(io.BytesIO(arrow.content)).read_all()
     assert table.num_rows == 1476 + 626
-    assert table.column("id").to_pylist()[:1476] == found["nodes"]["id"]
+    assert table.column("id").to_pylist()[:1476] == nodes["id"]
     labels = table.column("label").to_pylist()[:1476]
-    assert labels == [found["class_names"][k] for k in found["nodes"]["label"]]
+    assert labels == [nodes["class_names"][k] for k in nodes["label"]]
 
 
 def test_the_map_is_not_sent_twice(client):
-    first = client.get("/api/map")
-    again = client.get("/api/map", headers={"If-None-Match": first.headers["etag"]})
+    first = client.get("/api/v1/map")
+    again = client.get("/api/v1/map", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
 
 
@@ -133,8 +148,8 @@ def test_a_new_node_like_an_old_one_falls_near_it_and_moves_nothing(client, trai
     before = explorer.layout.nodes.copy()
     found = client.post("/api/embed", json={"nodes": [twin], "k": 5}).json()["nodes"][0]
     assert found["id"] == "a twin"
-    assert found["unknown"] == {"attributes": [], "links": []}
-    assert found["similar"][0]["id"] == "salmon.n.01"
+    assert found["unknown"] == {}
+    assert found["nearest"]["node"][0]["id"] == "salmon.n.01"
     place = np.array([found["place"]["x"], found["place"]["y"]])
     distances = np.linalg.norm(explorer.layout.nodes - place, axis=1)
     assert distances[row] < np.median(distances) / 3
@@ -147,17 +162,17 @@ def test_what_a_new_node_has_that_the_model_does_not_know_is_told(client):
     assert found["unknown"] == {"attributes": ["blorp"], "links": ["nowhere"]}
     nothing = client.post("/api/embed", json={"nodes": [{"attributes": ["blorp"]}]})
     assert nothing.status_code == 404
-    assert "give at least one" in nothing.json()["error"]["message"]
+    assert "give at least one thing" in nothing.json()["error"]["message"]
 
 
 def test_reasons_name_links_and_attributes_of_the_node(client, trained):
-    card = ask(client, "node", id="salmon.n.01", k=200)
-    own = {item["id"] for part in ("links", "attributes") for item in card[part]["items"]}
-    wanted = [m["id"] for m in card["suggested_attributes"][:3]]
-    found = client.post("/api/why", json={"id": "salmon.n.01", "attributes": wanted}).json()
+    card = ask(client, "item", id="salmon.n.01", k=200)
+    own = {item["id"] for part in card["relations"] for item in part["has"]["items"]}
+    wanted = [m["id"] for m in by_relation(card)["attributes"]["suggested"][:3]]
+    found = client.post("/api/v1/why", json={"id": "salmon.n.01", "targets": wanted}).json()
     assert found["label"]["target"] == card["probabilities"][0]["label"]
-    assert [each["target"] for each in found["attributes"]] == wanted
-    for each in [found["label"], *found["attributes"]]:
+    assert [each["target"] for each in found["targets"]] == wanted
+    for each in [found["label"], *found["targets"]]:
         assert {reason["id"] for reason in each["reasons"]} <= own
         assert all(reason["contribution"] > 0 for reason in each["reasons"])
 
@@ -175,7 +190,7 @@ def test_overviews_have_their_figures(client, trained):
 def test_without_truth_nothing_is_judged(trained, explorer):
     blind = client_of(Explorer(trained, explorer.layout))
     assert ask(blind, "quality")["judged"] == 0
-    assert ask(blind, "node", id=NODE)["true_label"] is None
+    assert ask(blind, "item", id=NODE)["true_label"] is None
 
 
 @pytest.mark.parametrize("name", STRANGE, ids=lambda name: repr(name[:12]))
@@ -183,16 +198,16 @@ def test_any_name_can_be_asked_for(strange, name):
     client = client_of(strange)
     for kind, asked in (("node", name), ("attribute", f"{name}~")):
         if "\udcff" not in name:  # no such text can be in an address
-            assert ask(client, kind, id=asked)["id"] == asked
-            assert ask(client, "similar", id=asked, kind=kind)["kind"] == kind
+            assert ask(client, "item", id=asked, type=kind)["id"] == asked
+            assert ask(client, "similar", id=asked, type=kind)["type"] == kind
         body = b'{"id": "' + b"\\udcff" + (b"~" if kind == "attribute" else b"") + b'"}'
         sent = {"content": body} if "\udcff" in name else {"json": {"id": asked}}
-        found = client.post(f"/api/{kind}", headers={"Content-Type": "application/json"}, **sent)
+        found = client.post("/api/v1/item", headers={"Content-Type": "application/json"}, **sent)
         assert found.status_code in ((200, 422) if "\udcff" in name else (200,)), found.text
 
 
 def test_the_map_holds_any_name(strange):
-    assert tuple(ask(client_of(strange), "map")["nodes"]["id"]) == STRANGE
+    assert tuple(ask(client_of(strange), "map")["types"][0]["id"]) == STRANGE
 
 
 @pytest.mark.parametrize(
@@ -204,7 +219,7 @@ def test_the_map_holds_any_name(strange):
         ("node?id=x&k=100000", 422, "invalid"),
         ("nothing", 404, "not_found"),
         ("embed", 405, "method_not_allowed"),
-        ("similar?id=nobody&kind=thing", 422, "invalid"),
+        ("similar?id=nobody&kind=thing", 400, "bad_request"),
     ],
 )
 def test_errors_have_one_shape(client, path, status, code):
@@ -292,13 +307,14 @@ def test_small_and_bare_models_answer_everything(nodes, attributes, classes):
     for path in ("health", "model", "map", "training", "quality", "data", "items", "search?q=node"):
         assert client.get(f"/api/{path}").status_code == 200, path
     assert (
-        client.get("/api/map", headers={"Accept": "application/vnd.apache.arrow.stream"}).status_code == 200
+        client.get("/api/v1/map", headers={"Accept": "application/vnd.apache.arrow.stream"}).status_code
+        == 200
     )
-    card = ask(client, "node", id="node0")
-    assert len(card["similar"]) == nodes - 1
+    card = ask(client, "item", id="node0")
+    assert len(card["nearest"]["node"]) == nodes - 1
     assert len(card["probabilities"]) == network.n_classes
     if attributes:
-        assert ask(client, "attribute", id="attribute0")["id"] == "attribute0"
+        assert ask(client, "item", id="attribute0")["id"] == "attribute0"
     assert client.post("/api/why", json={"id": "node0"}).status_code == 200
     placed = client.post("/api/embed", json={"nodes": [{"id": "x", "links": ["node0"]}]})
     assert placed.status_code == 200, placed.text
@@ -308,8 +324,29 @@ def test_a_model_that_was_grown_says_that_it_cannot_grow_again(trained, explorer
     grown = trained.embed(trained.network).result
     client = client_of(Explorer(grown, explorer.layout))
     assert not ask(client, "model")["can_embed"]
-    assert ask(client, "node", id=NODE)["id"] == NODE
+    assert ask(client, "item", id=NODE)["id"] == NODE
     for path, body in (("embed", {"nodes": [{"attributes": ["fish"]}]}), ("why", {"id": NODE})):
         answer = client.post(f"/api/{path}", json=body)
         assert answer.status_code == 400
         assert "serve the model that was trained" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("health", "health"),
+        ("search?q=fish&limit=3", "search?q=fish&limit=3"),
+        ("node?id=Denmark.n.01&k=3", "item?id=Denmark.n.01&k=3&type=node"),
+        ("attribute?id=fish", "item?id=fish&type=attribute"),
+        ("similar?id=fish&kind=attribute", "similar?id=fish&type=attribute"),
+        ("neighbours?id=fish&kind=attribute&to=node", "neighbours?id=fish&type=attribute"),
+    ],
+)
+def test_old_addresses_lead_to_the_new_ones(client, old, new):
+    answer = client.get(f"/api/{old}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (308, f"/api/v1/{new}")
+
+
+def test_old_bodies_arrive_too(client):
+    assert client.post("/api/node", json={"id": NODE}).json()["id"] == NODE
+    assert client.post("/api/score", json={"links": [[NODE, NODE]]}).status_code == 200

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-NEW = "/api/embed"
+NEW = "/api/v1/embed"
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "said"),
     [
-        ("GET", "/api/nod?id=x", None, 404, "there is nothing at /api/nod; did you mean /api/node?"),
+        ("GET", "/api/v1/itme?id=x", None, 404, "at /api/v1/itme; did you mean /api/v1/item"),
         ("GET", "/wp-admin", None, 404, "the addresses are listed at /api/openapi.json"),
-        ("GET", NEW, None, 405, "/api/embed takes POST, not GET"),
-        ("DELETE", "/api/node", None, 405, "/api/node takes GET or POST, not DELETE"),
+        ("GET", NEW, None, 405, "/api/v1/embed takes POST, not GET"),
+        ("DELETE", "/api/v1/item", None, 405, "/api/v1/item takes GET or POST, not DELETE"),
         ("POST", "/", None, 405, "/ takes GET, not POST"),
         ("GET", "/api/node", None, 422, "id is missing; ask with ?id=..."),
         ("GET", "/api/node?id=x&k=0", None, 422, "k must be at least 1, got '0'"),
         ("GET", "/api/node?id=x&k=many", None, 422, "k must be a whole number, got 'many'"),
-        ("GET", "/api/similar?id=x&kind=word", None, 422, "kind must be 'node' or 'attribute', got 'word'"),
+        ("GET", "/api/v1/similar?id=x&type=word", None, 400, "there is no type 'word'"),
         ("POST", NEW, None, 422, "the body is missing; send a JSON object"),
         ("POST", NEW, "{", 422, "the body is not JSON"),
         ("POST", NEW, "[]", 422, "the body must be a JSON object"),
@@ -40,4 +40,4 @@ def test_refusals_are_sentences(client, method, path, body, status, said):
 
 def test_a_name_of_the_other_kind_is_told(client):
     message = client.get("/api/node", params={"id": "fish"}).json()["error"]["message"]
-    assert message == "wordnet-demo has no node 'fish'; it is an attribute: ask /api/attribute"
+    assert message == "wordnet-demo has no node 'fish'; it is of type attribute: ask with type=attribute"

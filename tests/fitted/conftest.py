@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 from coembed.fitted import Fitted
+from coembed.fitted.format1 import plain_fitted
 from coembed.network.network import Network
 from coembed.settings import preset_settings
 
@@ -74,7 +77,7 @@ def random_fitted(
     attributes = np.tanh(owners @ weights["attribute.0"] + weights["attribute.bias.0"])
     attributes = attributes @ weights["attribute.1"] + weights["attribute.bias.1"]
 
-    return Fitted(
+    return plain_fitted(
         network=network,
         settings=preset_settings(
             "paper", dim=dim, hidden=hidden, links=likelihood, attributes=likelihood
@@ -90,6 +93,11 @@ def random_fitted(
         units={} if likelihood == "bernoulli" else UNITS,
         weights=weights,
     )
+
+
+def with_space(fitted: Fitted, type: str, **arrays: np.ndarray) -> Fitted:
+    """The result with other Gaussians of a type."""
+    return replace(fitted, types={**fitted.types, type: replace(fitted.types[type], **arrays)})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from coembed.network import Items
 
 
 def all_codes(fitted):
-    return np.vstack([fitted.node_code, fitted.attribute_mean])
+    return np.vstack([fitted.nodes.mean, fitted.attribute_mean])
 
 
 def all_names(fitted):
@@ -28,8 +28,8 @@ def test_csv_holds_every_item_with_its_code(fitted, tmp_path):
     export(fitted, tmp_path / "codes.csv")
     with (tmp_path / "codes.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["name"] for row in rows] == all_names(fitted)
-    assert [row["kind"] for row in rows] == ["node"] * 40 + ["attribute"] * 15
+    assert [row["id"] for row in rows] == all_names(fitted)
+    assert [row["type"] for row in rows] == ["node"] * 40 + ["attribute"] * 15
     codes = [[float(row[f"mean{c}"]) for c in range(fitted.code_dim)] for row in rows]
     np.testing.assert_allclose(codes, all_codes(fitted), rtol=1e-5)
 
@@ -38,7 +38,7 @@ def test_csv_survives_commas_quotes_and_new_lines_in_names(fitted, tmp_path):
     odd = renamed(fitted, attribute_names=[f'a,"{i}"\nb' for i in range(15)])
     export(odd, tmp_path / "codes.csv")
     with (tmp_path / "codes.csv").open(newline="") as stream:
-        assert [row["name"] for row in csv.DictReader(stream)] == all_names(odd)
+        assert [row["id"] for row in csv.DictReader(stream)] == all_names(odd)
 
 
 def test_parquet_tells_labels_observed_before_predicted(fitted, tmp_path):
@@ -50,15 +50,18 @@ def test_parquet_tells_labels_observed_before_predicted(fitted, tmp_path):
     )
     assert all(table["probability"][i] == 1 for i in known)
     assert table["label"][40:] == [None] * 15
-    np.testing.assert_array_equal(np.array(table["std0"], np.float32)[:40], fitted.node_code_std[:, 0])
+    np.testing.assert_array_equal(np.array(table["std0"], np.float32)[:40], fitted.nodes.std[:, 0])
 
 
 def test_npz_gives_the_arrays_without_pickle(fitted, tmp_path):
     export(fitted, tmp_path / "codes.npz")
     with np.load(tmp_path / "codes.npz", allow_pickle=False) as arrays:
-        np.testing.assert_array_equal(arrays["node_mean"], fitted.node_mean)
-        np.testing.assert_array_equal(arrays["attribute_std"], fitted.attribute_std)
-        assert list(arrays["node_names"]) == list(fitted.network.node_names)
+        np.testing.assert_array_equal(arrays["node.mean"], fitted.nodes.mean)
+        np.testing.assert_array_equal(arrays["attribute.std"], fitted.attribute_std)
+        np.testing.assert_array_equal(arrays["node.probabilities"], fitted.probabilities)
+        assert list(arrays["node.ids"]) == list(fitted.network.node_names)
+        assert list(arrays["node.classes"]) == list(fitted.network.class_names)
+        assert not [name for name in arrays if name.endswith(".query")]
 
 
 def read_word2vec(path):
@@ -91,9 +94,9 @@ def test_projector_pair_has_one_line_an_item(fitted, tmp_path):
     vectors, metadata = export(odd, tmp_path / "codes.tsv")
     np.testing.assert_allclose(np.loadtxt(vectors, delimiter="\t"), all_codes(odd), rtol=1e-5)
     lines = metadata.read_text().splitlines()
-    assert lines[0] == "name\tkind\tlabel"
+    assert lines[0] == "title\ttype\tlabel\tid"
     assert len(lines) == 56
-    assert all(line.count("\t") == 2 for line in lines)
+    assert all(line.count("\t") == 3 for line in lines)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "npz", "word2vec", "projector"])

@@ -48,5 +48,5 @@ def test_new_nodes_are_placed_as_by_version_0_1(preset: str) -> None:
         attribute_names=[str(name) for name in known.attribute_names[:3]],
     )
     result = fitted.embed(new).result
-    assert str(result.predict()[0]) == wanted["new_class"]
-    np.testing.assert_allclose(result.node_mean[0], wanted["new_mean"], atol=2e-5)
+    assert str(result.predict()[-1]) == wanted["new_class"]
+    np.testing.assert_allclose(result.node_mean[-1], wanted["new_mean"], atol=2e-5)

@@ -1,7 +1,6 @@
 """Large results: arrays that stay in their file, and an index that finds what comparing with all finds."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +9,12 @@ from safetensors.numpy import load_file
 from coembed import tensor_files
 from coembed.errors import InputError
 from coembed.fitted import Fitted, load, nearest_index, save, storage
-from coembed.fitted.moments import unit_rows
-from coembed.fitted.nearest_index import build_index, index_of, item_codes, nearest_exactly
+from coembed.fitted.format1 import plain_fitted
+from coembed.fitted.moments import unit_length
+from coembed.fitted.nearest_index import build_index, index_of, nearest_exactly
 from coembed.network import Names, synthesize
+
+from .conftest import with_space
 
 needs_faiss = pytest.mark.skipif(
     not nearest_index.find_spec("faiss"), reason="extra `large` is not installed"
@@ -31,7 +33,7 @@ def clustered() -> Fitted:
 
     centres = draw(30, dim)
     probabilities = np.abs(draw(nodes, classes))
-    return Fitted(
+    return plain_fitted(
         network=network,
         settings={},
         history={},
@@ -42,7 +44,6 @@ def clustered() -> Fitted:
         label_shift=0.3 * draw(classes, 2 * dim),
         attribute_mean=draw(attributes, dim + classes),
         attribute_std=np.abs(draw(attributes, dim + classes)),
-        weights={"some": draw(7, 3)},
     )
 
 
@@ -77,16 +78,16 @@ def assert_alike(left, right):
 
 def test_codes_of_some_nodes_are_those_of_all(clustered, few):
     rows = np.array([5, 2999, 5, 0])
-    some = item_codes(clustered, "node", rows)
+    some = clustered.codes_at("node", rows)
     np.testing.assert_allclose(some.mean, clustered.nodes.mean[rows], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(some.std, clustered.nodes.std[rows], rtol=1e-5, atol=1e-6)
 
 
 def test_block_by_block_is_all_at_once(clustered, monkeypatch):
     monkeypatch.setattr(nearest_index, "_BLOCK", 257)
-    directions = unit_rows(clustered.attribute_mean[:20])
+    directions = unit_length(clustered.attribute_mean[:20])
     found = nearest_exactly(clustered, "node", directions, 7)
-    cosines = directions @ unit_rows(clustered.nodes.mean).T
+    cosines = directions @ unit_length(clustered.nodes.mean).T
     np.testing.assert_array_equal(found, np.argsort(-cosines, axis=1)[:, :7])
     assert nearest_exactly(clustered, "node", directions, 5000).shape == (20, 3000)
 
@@ -127,7 +128,7 @@ def test_the_recall_is_measured_not_assumed(clustered, few, tmp_path, monkeypatc
 @needs_faiss
 def test_a_new_model_takes_its_own_index(clustered, few, tmp_path):
     folder = save(clustered, tmp_path / "model")
-    turned = replace(clustered, node_mean=-clustered.node_mean)
+    turned = with_space(clustered, "node", mean=-clustered.node_mean)
     save(turned, folder)
     assert len(list(folder.glob("index-node-*.faiss"))) == 1
     assert index_of(load(folder), "node") is not None
@@ -163,7 +164,7 @@ def test_few_items_need_no_index(clustered, tmp_path):
 
 def test_large_models_stay_in_their_file(clustered, few, tmp_path):
     loaded = load(save(clustered, tmp_path / "model", index=False))
-    for array in (loaded.node_mean, loaded.probabilities, loaded.weights["some"], loaded.network.links.data):
+    for array in (loaded.node_mean, loaded.probabilities, loaded.attribute_std, loaded.network.links.data):
         assert not array.flags.writeable
         assert array.flags.aligned
     np.testing.assert_array_equal(loaded.node_mean, clustered.node_mean)

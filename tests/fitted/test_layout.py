@@ -1,13 +1,18 @@
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from coembed.errors import InputError
-from coembed.fitted.gaussians import Codes
+from coembed.fitted import Gaussians
 from coembed.maps.layout import Layout, Plane, cached_layout, make_layout, principal_plane, spreads
+
+from .conftest import with_space
+
+
+def both(items):
+    return {"node": items, "attribute": items}
 
 
 def test_principal_plane_keeps_the_largest_variances(rng):
@@ -36,19 +41,19 @@ def test_nodes_and_attributes_have_finite_places_that_the_seed_repeats(fitted, m
 def test_items_of_one_direction_share_a_place(fitted):
     code = fitted.attribute_mean.copy()
     code[3] = 2 * code[7]
-    places = make_layout(replace(fitted, attribute_mean=code), "pca").attributes
+    places = make_layout(with_space(fitted, "attribute", mean=code), "pca").attributes
     np.testing.assert_allclose(places[3], places[7], atol=1e-5)
 
 
 def test_spreads_are_covariances_and_vanish_without_uncertainty(fitted):
     layout = fitted.map2d("pca")
     items = np.arange(4)
-    covariances = spreads(fitted, layout, items, items)
+    covariances = spreads(fitted, layout, both(items))
     assert covariances.shape == (8, 2, 2)
     assert (np.linalg.eigvalsh(covariances) >= -1e-9).all()
     assert np.trace(covariances, axis1=1, axis2=2).min() > 0
-    sure = replace(fitted, attribute_std=fitted.attribute_std * 0)
-    np.testing.assert_allclose(spreads(sure, layout, items[:0], items), 0, atol=1e-9)
+    sure = with_space(fitted, "attribute", std=fitted.attribute_std * 0)
+    np.testing.assert_allclose(spreads(sure, layout, {"attribute": items}), 0, atol=1e-9)
 
 
 def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
@@ -57,7 +62,7 @@ def test_a_layout_is_made_once_for_a_model(fitted, tmp_path, monkeypatch):
     first, second = (cached_layout(fitted, tmp_path, "pca") for _ in range(2))
     assert len(made) == 1
     np.testing.assert_array_equal(first.nodes, second.nodes)
-    cached_layout(replace(fitted, attribute_mean=fitted.attribute_mean + 1), tmp_path, "pca")
+    cached_layout(with_space(fitted, "attribute", mean=fitted.attribute_mean + 1), tmp_path, "pca")
     assert len(made) == 2  # another model in the same folder
     (tmp_path / "map-pca.npz").write_bytes(b"broken")
     cached_layout(fitted, tmp_path, "pca")
@@ -98,19 +103,19 @@ def test_among_islands_a_new_item_lands_on_the_nearest(rng, fitted):
     half = np.arange(40) < 20
     codes = fitted.node_mean * 0 + np.where(half, 1, -1)[:, None] * np.array([3, 1, 0, 0, 0])
     noise = 0.1 * rng.standard_normal(codes.shape)
-    two = replace(fitted, node_mean=(codes + noise).astype(np.float32))
+    two = with_space(fitted, "node", mean=(codes + noise).astype(np.float32))
     nodes = np.where(half, -50, 50)[:, None] + rng.standard_normal((40, 2))
-    plane = Plane(two, Layout("pca", nodes, rng.uniform(-60, 60, (15, 2))))
-    new = Codes(two.nodes.mean[:1] + 0.01, two.nodes.std[:1])
+    plane = Plane(two, Layout("pca", {"node": nodes, "attribute": rng.uniform(-60, 60, (15, 2))}))
+    new = Gaussians(two.nodes.mean[:1] + 0.01, two.nodes.std[:1])
     assert np.linalg.norm(plane.place(new, "node")[0] + 50) < 15
 
 
 def test_spreads_of_a_large_map_come_from_a_sample(fitted, monkeypatch):
     layout, items = fitted.map2d("pca"), np.arange(6)
-    exact = spreads(fitted, layout, items, items)
+    exact = spreads(fitted, layout, both(items))
     monkeypatch.setattr("coembed.maps.layout._ANCHORS", 10)
     monkeypatch.setattr("coembed.maps.layout._CLOSE", 12)
-    near = spreads(fitted, layout, items, items)
+    near = spreads(fitted, layout, both(items))
     assert (np.linalg.eigvalsh(near) >= -1e-9).all()
     ratio = np.trace(near, axis1=1, axis2=2).sum() / np.trace(exact, axis1=1, axis2=2).sum()
     assert 0.2 < ratio < 5

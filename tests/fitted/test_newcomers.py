@@ -35,22 +35,25 @@ def test_newcomers_answer_as_the_result_of_the_grown_network(model, rng):
         class_names=network.class_names,
     )
     result = model.embed(grown).result
-    rows = grown.links[40:, :40].tocsr(), grown.attributes[40:].tocsr()
-    placed = place_newcomers(model, *rows)
-    np.testing.assert_allclose(placed.codes.mean, result.node_code[40:], atol=1e-5)
-    np.testing.assert_allclose(placed.codes.std, result.node_code_std[40:], rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(placed.probabilities, result.probabilities[40:], atol=1e-5)
+    rows = {"links": grown.links[40:, :40].tocsr(), "attributes": grown.attributes[40:].tocsr()}
+    placed = place_newcomers(model, "node", rows)
+    np.testing.assert_allclose(placed.codes.mean, result.nodes.mean[40:], atol=1e-5)
+    np.testing.assert_allclose(placed.codes.std, result.nodes.std[40:], rtol=1e-4, atol=1e-5)
+    if network.n_classes:
+        np.testing.assert_allclose(placed.probabilities, result.probabilities[40:], atol=1e-5)
+    else:
+        assert placed.probabilities is None
     columns = np.array([3, 1, 8])
     expected = result.score_rows(np.array([40, 41]), "attributes")[:, columns]
-    np.testing.assert_allclose(placed.score_attributes(columns), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(placed.score("attributes", columns), expected, rtol=1e-4, atol=1e-5)
     for i, name in enumerate(("first", "second")):
-        same_matches(placed.complete_attributes(i, 4), result.complete_attributes(name, 4))
-        same_matches(placed.profile(i, 4), result.profile(name, 4))
+        same_matches(placed.complete(i, "attributes", 4), result.complete_attributes(name, 4))
+        same_matches(placed.nearest(i, "attribute", 4), result.profile(name, 4))
         # there the other newcomer is an answer, too
         others = [m for m in result.similar(name, 9, "node") if m.name not in ("first", "second")]
-        same_matches(placed.similar(i, 6), others[:6])
+        same_matches(placed.nearest(i, k=6), others[:6])
         others = [m for m in result.suggest_links(name, 9) if m.name not in ("first", "second")]
-        same_matches(placed.suggest_links(i, 6), others[:6])
+        same_matches(placed.complete(i, "links", 6), others[:6])
 
 
 def same_matches(found, expected):
@@ -62,11 +65,11 @@ def same_matches(found, expected):
 
 
 def test_few_and_many_newcomers_have_the_same_views(rng, monkeypatch):
-    from coembed.views import node_views
+    from coembed.views import type_views
 
     model = fit(random_network(rng), preset_settings("best", epochs=2, dim=4, hidden=4))
-    rows = model.network.links[:5].tocsr(), model.network.attributes[:5].tocsr()
-    few = place_newcomers(model, *rows)
-    monkeypatch.setattr(node_views, "FEW", 0)
-    many = place_newcomers(model, *rows)
+    rows = {"links": model.network.links[:5], "attributes": model.network.attributes[:5]}
+    few = place_newcomers(model, "node", rows)
+    monkeypatch.setattr(type_views, "FEW", 0)
+    many = place_newcomers(model, "node", rows)
     np.testing.assert_allclose(few.codes.mean, many.codes.mean, atol=1e-5)

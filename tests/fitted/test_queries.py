@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from coembed.errors import InputError
-from coembed.fitted.moments import unit_rows
+from coembed.fitted.moments import unit_length
 from coembed.fitted.questions import top
 from coembed.network.network import Network
+
+from .conftest import with_space
 
 
 def names(matches):
@@ -27,7 +29,7 @@ def test_completion_ranks_the_attributes_a_node_lacks_by_score(any_fitted):
 
 
 def test_known_attributes_come_back_on_request_and_are_marked(fitted):
-    found = fitted.complete_attributes(3, k=100, known=True)
+    found = fitted.complete_attributes(3, k=100, known=True, positions=True)
     assert len(found) == 15
     owned = set(fitted.network.attributes[[3]].indices)
     assert {m.name for m in found if m.known} == {f"word{a}" for a in owned}
@@ -41,7 +43,7 @@ def test_suggested_links_are_neither_the_node_nor_its_neighbours(any_fitted):
 
 
 def test_profile_and_nodes_about_are_cosines_of_codes(fitted):
-    cosines = unit_rows(fitted.node_code) @ unit_rows(fitted.attribute_mean).T
+    cosines = unit_length(fitted.nodes.mean) @ unit_length(fitted.attribute_mean).T
     found = fitted.profile("n0", k=15)
     assert names(found) == [f"word{a}" for a in np.argsort(-cosines[0], kind="stable")]
     np.testing.assert_allclose([m.score for m in found], np.sort(cosines[0])[::-1], rtol=1e-5)
@@ -63,24 +65,22 @@ def test_nodes_are_told_with_their_class_observed_before_predicted(fitted):
 def test_similar_stays_within_the_kind_and_leaves_the_item_out(fitted):
     assert set(names(fitted.similar("n1", k=99))) == {f"n{i}" for i in range(40)} - {"n1"}
     assert set(names(fitted.similar("word1", k=99))) == {f"word{a}" for a in range(15)} - {"word1"}
-    assert names(fitted.similar(1)) == names(fitted.similar("n1", kind="node"))
-    assert names(fitted.similar(1, kind="attribute")) == names(fitted.similar("word1"))
+    assert names(fitted.similar(1, positions=True)) == names(fitted.similar("n1", type="node"))
+    assert names(fitted.similar(1, type="attribute", positions=True)) == names(fitted.similar("word1"))
 
 
 def test_a_less_certain_item_has_a_wider_cosine(fitted):
-    from dataclasses import replace
-
-    vague = replace(fitted, attribute_std=fitted.attribute_std * 1.2)
+    vague = with_space(fitted, "attribute", std=fitted.attribute_std * 1.2)
     narrow, wide = fitted.profile("n0", k=5), vague.profile("n0", k=5)
     assert names(narrow) == names(wide)
     assert all(a.std < b.std or b.std == 1 for a, b in zip(narrow, wide, strict=True))
 
 
 def test_answers_without_classes_and_without_attributes(unlabelled, bare):
-    assert all(m.label is None for m in unlabelled.suggest_links(0))
-    assert bare.profile(0) == []
-    assert bare.complete_attributes(0) == []
-    assert len(bare.similar(0)) == 10
+    assert all(m.label is None for m in unlabelled.suggest_links("n0"))
+    assert bare.profile("n0") == []
+    assert bare.complete_attributes("n0") == []
+    assert len(bare.similar("n0")) == 10
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_answers_without_classes_and_without_attributes(unlabelled, bare):
     [
         (lambda f: f.profile("n99"), "no node 'n99'; did you mean"),
         (lambda f: f.nodes_about("wrod1"), "no attribute 'wrod1'; did you mean 'word1'"),
-        (lambda f: f.profile(-1), "no position -1; count from 0 to 39"),
+        (lambda f: f.profile(-1, positions=True), "no position -1; count from 0 to 39"),
         (lambda f: f.profile("n0", k=0), "k must be at least 1, got 0"),
-        (lambda f: f.similar("n0", kind="edge"), "no kind 'edge'"),
+        (lambda f: f.similar("n0", type="edge"), "no type 'edge'"),
     ],
 )
 def test_bad_questions_are_answered_with_what_to_do(fitted, question, message):
@@ -99,12 +99,12 @@ def test_bad_questions_are_answered_with_what_to_do(fitted, question, message):
 
 
 def test_a_name_of_two_kinds_must_be_told_apart():
-    from coembed.fitted.matches import kind_of
+    from coembed.fitted.matches import type_of
 
     network = Network.build([[0]], [[1]], node_names=["jazz"], attribute_names=["jazz"])
-    with pytest.raises(InputError, match="is a node and an attribute"):
-        kind_of(network, "jazz")
-    assert kind_of(network, "jazz", "attribute") == "attribute"
+    with pytest.raises(InputError, match="is one of several types of network"):
+        type_of(network, "jazz")
+    assert type_of(network, "jazz", "attribute") == "attribute"
 
 
 def test_top_equals_a_full_stable_sort(rng):
@@ -117,10 +117,10 @@ def test_top_equals_a_full_stable_sort(rng):
 
 def test_a_question_about_attributes_does_not_measure_all_nodes(fitted):
     fresh = replace(fitted)
-    fresh.profile(3, k=2)
-    assert "node_lengths" not in vars(fresh)
-    fresh.nodes_about(0, k=2)
-    assert "node_lengths" in vars(fresh)
+    fresh.profile("n3", k=2)
+    assert "node" not in fresh._lengths
+    fresh.nodes_about("word0", k=2)
+    assert "node" in fresh._lengths
 
 
 def test_reading_a_result_imports_neither_torch_nor_sklearn():

@@ -38,7 +38,7 @@ def test_contributions_are_differences_of_placing_the_node_anew(any_fitted):
     target = int(np.flatnonzero(network.attributes.toarray()[node] == 0)[0])
     pair = np.array([[network.n_nodes, target]])
     whole = any_fitted.embed(without(network, node)).result.score_attributes(pair)[0]
-    (found,) = why_attributes(any_fitted, node, [target], k=100)
+    (found,) = why_attributes(any_fitted, node, [target], k=100, positions=True)
     assert found.score == pytest.approx(whole, abs=1e-5)
     assert found.reasons
     for reason in found.reasons:
@@ -54,7 +54,7 @@ def test_contributions_are_differences_of_placing_the_node_anew(any_fitted):
 def test_the_label_has_reasons_of_its_own(fitted):
     network = fitted.network
     node = int(np.diff(network.links.indptr).argmax())
-    found = why_label(fitted, node, k=3)
+    found = why_label(fitted, node, k=3, positions=True)
     whole = fitted.embed(without(network, node)).result.probabilities[-1]
     label = int(fitted.probabilities[node].argmax())
     assert found.target == network.class_names[label]
@@ -67,7 +67,7 @@ def test_linked_owners_are_named(fitted):
     dense = network.attributes.toarray() > 0
     linked = network.links.toarray() > 0
     for node in range(network.n_nodes):
-        (found,) = why_attributes(fitted, node, ["word3"])
+        (found,) = why_attributes(fitted, f"n{node}", ["word3"])
         expected = np.flatnonzero(linked[node] & dense[:, 3])
         assert sorted(found.owners) == sorted(network.node_names[expected])
         for reason in found.reasons:
@@ -87,13 +87,13 @@ def test_a_node_without_links_or_attributes_has_no_reasons(rng):
         class_names=network.class_names,
     )
     fitted = random_fitted(rng, alone)
-    assert why_attributes(fitted, 5, [0, 1])[1].reasons == []
-    assert why_label(fitted, 5).reasons == []
+    assert why_attributes(fitted, 5, [0, 1], positions=True)[1].reasons == []
+    assert why_label(fitted, 5, positions=True).reasons == []
 
 
 def test_only_the_nearest_of_many_are_tried(fitted, monkeypatch):
     monkeypatch.setattr(reasons, "MOST_TRIED", 2)
-    (found,) = why_attributes(fitted, 0, [0], k=100)
+    (found,) = why_attributes(fitted, 0, [0], k=100, positions=True)
     kinds = [reason.kind for reason in found.reasons]
     assert kinds.count("node") <= 2
     assert kinds.count("attribute") <= 2

@@ -1,24 +1,22 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from coembed.errors import InputError
-from coembed.fitted import Codes
+from coembed.fitted import Gaussians
 from coembed.fitted.moments import (
-    Moments,
     aligned_moments,
     cosine_std,
     crossed_moments,
-    expected_probability,
-    probability_std,
-    unit_rows,
+    unit_length,
 )
+from coembed.likelihoods import LIKELIHOODS
+
+from .conftest import with_space
 
 
 def codes(rng, rows, spread=0.5):
-    return Codes(rng.standard_normal((rows, 6)), rng.uniform(0.1, spread, (rows, 6)))
+    return Gaussians(rng.standard_normal((rows, 6)), rng.uniform(0.1, spread, (rows, 6)))
 
 
 def test_moments_agree_with_monte_carlo(rng):
@@ -45,21 +43,21 @@ def test_crossed_moments_hold_the_aligned_ones_on_their_diagonal(rng):
 @pytest.mark.parametrize("variance", [0.0, 0.3, 2.0, 20.0])
 def test_expected_probability_is_close_to_monte_carlo(rng, mean, variance):
     values = expit(mean + np.sqrt(variance) * rng.standard_normal(200_000))
-    moments = Moments(np.array([mean]), np.array([variance]))
+    moments = np.array([mean]), np.array([variance])
+    bernoulli = LIKELIHOODS["bernoulli"]
     # the closed form is an approximation: within two points of probability everywhere
-    assert abs(expected_probability(moments)[0] - values.mean()) < 0.02
-    assert abs(probability_std(moments)[0] - values.std()) < 0.01
+    assert abs(bernoulli.expected(*moments)[0] - values.mean()) < 0.02
+    assert abs(bernoulli.spread(*moments)[0] - values.std()) < 0.01
 
 
 def test_expected_score_of_real_gaussians_is_close_to_monte_carlo(fitted, rng):
     # a prior's width at most: sums of wider products have tails that no normal has
-    fitted = replace(
-        fitted, node_std=fitted.node_std.clip(0, 1), attribute_std=fitted.attribute_std.clip(0, 1)
-    )
+    for type, space in fitted.types.items():
+        fitted = with_space(fitted, type, std=space.std.clip(0, 1))
     pairs = rng.integers(0, [40, 15], (30, 2))
     draws = np.zeros((2000, 30))
     for t in range(2000):
-        nodes, attributes = fitted.draw(rng)
+        nodes, attributes = fitted.draw(rng).values()
         draws[t] = expit((nodes[pairs[:, 0]] * attributes[pairs[:, 1]]).sum(1))
     np.testing.assert_allclose(fitted.score_attributes(pairs), draws.mean(0), atol=0.035)
 
@@ -97,8 +95,8 @@ def test_link_scores_are_symmetric(any_fitted, rng):
 
 def test_gaussian_relations_score_with_the_mean_in_their_unit(any_fitted):
     scores = any_fitted.score_attributes([[0, 0], [1, 2]])
-    products = [any_fitted.node_code[i] @ any_fitted.attribute_mean[a] for i, a in [(0, 0), (1, 2)]]
-    if any_fitted.gaussian("attributes"):
+    products = [any_fitted.nodes.mean[i] @ any_fitted.attribute_mean[a] for i, a in [(0, 0), (1, 2)]]
+    if any_fitted.relations["attributes"].likelihood == "gaussian":
         np.testing.assert_allclose(scores, np.multiply(products, 0.4), rtol=1e-5)  # its unit
     else:
         assert np.all((scores > 0) & (scores < 1))
@@ -114,8 +112,8 @@ def test_cosine_std_agrees_with_small_noise_monte_carlo(rng):
     draws = np.array(
         [
             (
-                unit_rows(left.mean + left.std * rng.standard_normal(left.std.shape))
-                * unit_rows(right.mean + right.std * rng.standard_normal(right.std.shape))
+                unit_length(left.mean + left.std * rng.standard_normal(left.std.shape))
+                * unit_length(right.mean + right.std * rng.standard_normal(right.std.shape))
             ).sum(1)
             for _ in range(4000)
         ]

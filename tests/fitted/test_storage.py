@@ -11,16 +11,29 @@ from safetensors.numpy import load_file, save_file
 from coembed.errors import InputError
 from coembed.fitted import load, save, storage
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
+from coembed.records import pack
 
 
 def arrays_of(folder):
     return next(folder.glob("arrays-*.safetensors"))
 
 
+def array_key(folder, name):
+    """The key of an array by its place in the record; of packed texts their own."""
+    found = json.loads((folder / "model.json").read_text())["rest"]
+    if name.partition(".")[0] not in found:
+        return name
+    for part in name.split("."):
+        if isinstance(found, dict) and "~matrix" in found:
+            found = found["~matrix"]
+        found = found[int(part)] if isinstance(found, list) else found[part]
+    return found["~array"]
+
+
 def rewritten(folder, **changes):
     """The model with other arrays and a right checksum: what a hostile hand would make."""
     path = arrays_of(folder)
-    arrays = {**load_file(path), **changes}
+    arrays = load_file(path) | {array_key(folder, name): array for name, array in changes.items()}
     save_file({name: array for name, array in arrays.items() if array is not None}, path)
     named = folder / f"arrays-{storage._checksum(path)}.safetensors"
     path.rename(named)
@@ -28,19 +41,21 @@ def rewritten(folder, **changes):
     (folder / "model.json").write_text(json.dumps({**record, "arrays": named.name}))
 
 
+def same_record(left, right):
+    (mine, my_arrays), (other, other_arrays) = pack(left), pack(right)
+    assert mine == other
+    for name, array in my_arrays.items():
+        np.testing.assert_array_equal(array, other_arrays[name])
+
+
 def same(left, right):
-    np.testing.assert_array_equal(left.node_code, right.node_code)
-    np.testing.assert_array_equal(left.node_code_std, right.node_code_std)
+    np.testing.assert_array_equal(left.nodes.mean, right.nodes.mean)
+    np.testing.assert_array_equal(left.nodes.std, right.nodes.std)
     np.testing.assert_array_equal(left.attribute_mean, right.attribute_mean)
     np.testing.assert_array_equal(left.attribute_std, right.attribute_std)
-    assert left.weights.keys() == right.weights.keys()
-    assert all((left.weights[name] == right.weights[name]).all() for name in left.weights)
-    assert (left.settings, left.history, left.preset, left.units) == (
-        right.settings,
-        right.history,
-        right.preset,
-        right.units,
-    )
+    same_record(left.placing, right.placing)
+    same_record(left.relations, right.relations)
+    assert (left.settings, left.history, left.preset) == (right.settings, right.history, right.preset)
     for name in ("node_names", "attribute_names", "class_names", "labels"):
         np.testing.assert_array_equal(getattr(left.network, name), getattr(right.network, name))
     assert (left.network.links != right.network.links).nnz == 0
@@ -126,7 +141,8 @@ def dying(*names):
     calls.append(names)
     os._exit(9) if len(calls) == {replacement} else rename(*names)
 os.replace = dying
-save(replace(fitted, node_mean=fitted.node_mean + 1), {str(folder)!r})
+moved = replace(fitted.types["node"], mean=fitted.node_mean + 1)
+save(replace(fitted, types={{**fitted.types, "node": moved}}), {str(folder)!r})
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     same(load(folder), fitted)
@@ -191,14 +207,14 @@ def test_broken_records_are_refused(fitted, tmp_path, text, message):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"node_mean": None},
-        {"node_mean": np.zeros((3, 5), np.float32)},
-        {"node_std": np.zeros((40, 5), np.int64)},
-        {"network.links.indices": None},
-        {"network.labels": np.full(40, 7)},
-        {"network.labels": np.full(40, -9)},
-        {"network.node_names.offsets": np.zeros(41, np.int64)},
-        {"network.node_names.bytes": np.full(110, 255, np.uint8)},
+        {"types.node.mean": None},
+        {"types.node.mean": np.zeros((3, 5), np.float32)},
+        {"types.node.std": np.zeros((40, 5), np.int64)},
+        {"network.0.values.1": None},
+        {"labels.node": np.full(40, 7)},
+        {"labels.node": np.full(40, -9)},
+        {"n0.offsets": np.zeros(41, np.int64)},
+        {"n0.bytes": np.full(110, 255, np.uint8)},
     ],
 )
 def test_arrays_that_do_not_belong_together_are_refused(fitted, tmp_path, changes):
@@ -212,12 +228,12 @@ def test_indices_outside_the_matrix_are_refused(fitted, tmp_path):
     save(fitted, tmp_path)
     indices = fitted.network.links.indices.copy()
     indices[0] = 10**6
-    rewritten(tmp_path, **{"network.links.indices": indices})
+    rewritten(tmp_path, **{"network.0.values.1": indices})
     with pytest.raises(InputError, match="sound model"):
         load(tmp_path)
 
 
-@pytest.mark.parametrize("entry", ["network", "settings", "units", "history"])
+@pytest.mark.parametrize("entry", ["types", "settings", "rest", "history", "notices"])
 def test_records_with_other_types_are_refused(fitted, tmp_path, entry):
     save(fitted, tmp_path)
     record = json.loads((tmp_path / "model.json").read_text())

@@ -35,7 +35,7 @@ app.command(rich_help_panel=START)(demo.demo)
 app.command(rich_help_panel=START)(train.train)
 app.command(rich_help_panel=START)(evaluate.evaluate)
 app.command(rich_help_panel=START)(reproduce.reproduce)
-for question in (query.predict, query.complete, query.links, query.profile, query.similar):
+for question in (query.predict, query.complete, query.links, query.profile, query.similar, query.nearest):
     app.command(rich_help_panel=ASK)(question)
 app.command("map", rich_help_panel=ASK)(model_files.draw)
 for show in (explore.explore, explore.serve, explore.report):

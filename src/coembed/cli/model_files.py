@@ -32,10 +32,10 @@ def embed(
     output: Output,
     format: Format = None,
 ) -> None:
-    """Place new nodes and attributes without training.
+    """Place new items without training.
 
-    A new node is placed by its links to known nodes and its known attributes, a new attribute by the known
-    nodes that own it. A FILE without ending becomes a model, which answers questions about the new items.
+    A new item is placed by its entries with known items, its attributes and its cells; a new attribute by the
+    known items that have it. A FILE without ending becomes a model, which answers questions about new items.
 
     **Examples**
 
@@ -43,8 +43,6 @@ def embed(
 
     `coembed embed model newcomers/ -o grown && coembed profile grown newcomer`
     """
-    import numpy as np
-
     from coembed.fitted import load, save
     from coembed.fitted.export import check_target, export
     from coembed.network import read
@@ -56,18 +54,19 @@ def embed(
     if as_model:
         save(placed.result, output)
     else:
-        export(placed.result, output, format, new=np.concatenate([placed.new_nodes, placed.new_attributes]))
-    counts = f"{placed.new_nodes.sum():,} new nodes, {placed.new_attributes.sum():,} new attributes"
+        export(placed.result, output, format, new=placed.new)
+    plural = "s" if placed.result.network.is_plain else ""
+    counts = ", ".join(f"{len(rows):,} new {type}{plural}" for type, rows in placed.new.items())
     say(f"wrote {output}: {counts}")
     for notice in placed.notices:
         say(f"note: {notice}", "yellow")
 
 
 def export(model: ModelPath, output: Output, format: Format = None) -> None:
-    """Write the embeddings for other programs.
+    """Write the embeddings of all types for other programs.
 
-    csv, parquet, npz; word2vec text (.txt, .vec), which gensim reads; a pair of .tsv for the TensorBoard
-    projector.
+    csv and parquet: a row an item; npz: arrays by type, and the query vectors of relations with a direction;
+    word2vec text (.txt, .vec), which gensim reads; a pair of .tsv for the TensorBoard projector.
 
     **Examples**
 
@@ -93,11 +92,11 @@ def draw(
         str, typer.Option("--method", help="`tsne`, `pca`, `umap`, or `auto`: t-SNE if installed and small.")
     ] = "auto",
     words: Annotated[int, typer.Option("--words", min=0, help="Attributes to name, at most.")] = 40,
-    names: Annotated[int, typer.Option("--names", min=0, help="Nodes to name, at most.")] = 14,
+    names: Annotated[int, typer.Option("--names", min=0, help="Other items to name, at most.")] = 14,
     title: Annotated[str, typer.Option("--title", help="Above the picture.")] = "",
     seed: Annotated[int, typer.Option("--seed", help="Of the layout.")] = 0,
 ) -> None:
-    """A picture of nodes and attributes on one plane, with ellipses for the uncertainty.
+    """A picture of all items and attributes on one plane, with ellipses for the uncertainty.
 
     **Examples**
 

@@ -24,12 +24,21 @@ ModelPath = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 Count = Annotated[int, typer.Option("-k", min=1, help="How many answers.")]
-Node = Annotated[str, typer.Option("--node", "-n", help="Name of the node.", show_default=False)]
-Known = Annotated[bool, typer.Option("--known", help="Rank also what the network already holds.")]
-Kind = Annotated[
-    str | None,
-    typer.Option("--kind", help="`node` or `attribute`, if a name is both.", show_default=False),
+Item = Annotated[
+    str | None, typer.Option("--item", "-i", metavar="ID", help="The item, by its id.", show_default=False)
 ]
+Node = Annotated[
+    str | None,
+    typer.Option(
+        "--node", "-n", metavar="ID", help="Short for an item of the main type.", show_default=False
+    ),
+]
+Type = Annotated[
+    str | None,
+    typer.Option("--type", metavar="TYPE", help="Its type, if an id is of several.", show_default=False),
+]
+Known = Annotated[bool, typer.Option("--known", help="Rank also what the network already holds.")]
+Kind = Annotated[str | None, typer.Option("--kind", hidden=True, help="What --type was called before.")]
 Preset = Annotated[str, typer.Option("--preset", help="Where the settings come from.")]
 Changes = Annotated[
     list[str] | None,

@@ -12,33 +12,52 @@ import numpy as np
 from coembed.errors import InputError
 from coembed.files import replacing_file
 from coembed.fitted import Fitted
-from coembed.network.network import UNKNOWN
+from coembed.fitted.matches import position
+from coembed.network.items import UNKNOWN
+from coembed.network.network import NODE
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 
 
 def prediction_table(
-    fitted: Fitted, unlabelled: bool = False, nodes: Sequence[str] | None = None
+    fitted: Fitted, type: str, unlabelled: bool = False, ids: Sequence[str] | None = None
 ) -> dict[str, list[Any]]:
-    """Columns: node, predicted class, its probability, the known class if any, probability of every class.
+    """Columns: id, predicted class, its probability, the known class if any, probability of every class.
 
-    Of all nodes, or of those named; and of these only the unlabelled ones, if asked.
+    Of all items of a type, or of those named; and of these only the unlabelled ones, if asked. The ids of a
+    plain network's nodes are in the column ``node``, those of other types in ``id``.
     """
-    network, probabilities = fitted.network, fitted.predict_proba()
-    rows = np.array([network.node_index(n) for n in nodes]) if nodes else np.arange(network.n_nodes)
+    network, probabilities, observed = fitted.network, fitted.predict_proba(type), fitted.labels_of(type)
+    items = network.items(type)
+    assert items.labels is not None
+    classes = items.labels.classes
+    rows = np.array([position(network, each, type) for each in ids]) if ids else np.arange(len(items))
     if unlabelled:
-        rows = rows[network.labels[rows] == UNKNOWN]
+        rows = rows[observed[rows] == UNKNOWN]
     best = probabilities[rows].argmax(axis=1)
-    known = [str(network.class_names[k]) if k != UNKNOWN else None for k in network.labels[rows]]
     table: dict[str, list[Any]] = {
-        "node": [str(name) for name in network.node_names[rows]],
-        "predicted": [str(name) for name in network.class_names[best]],
+        first_column(fitted, type): [str(name) for name in items.ids[rows]],
+        "predicted": [str(name) for name in classes[best]],
         "probability": [float(p) for p in probabilities[rows, best]],
-        "known": known,
+        "known": [str(classes[k]) if k != UNKNOWN else None for k in observed[rows]],
+        "type": [type] * len(rows),
+        "title": [items.title(int(row)) for row in rows],
     }
     return table | {
-        f"p({name})": [float(p) for p in probabilities[rows, k]] for k, name in enumerate(network.class_names)
+        f"p({name})": [float(p) for p in probabilities[rows, k]] for k, name in enumerate(classes)
     }
+
+
+def first_column(fitted: Fitted, type: str) -> str:
+    return "node" if fitted.network.is_plain and type == NODE else "id"
+
+
+def predicted_type(fitted: Fitted, type: str | None) -> str:
+    """The type that was named, or the main one, or else the first that has classes."""
+    labelled = fitted.network.labelled_types
+    if type is None and labelled and fitted.main not in labelled:
+        return labelled[0]
+    return fitted.network.items(type).name
 
 
 def write_table(table: dict[str, list[Any]], path: Path) -> None:
@@ -54,7 +73,7 @@ def write_table(table: dict[str, list[Any]], path: Path) -> None:
             rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
             sibling.write_text(json.dumps(rows, ensure_ascii=False) + "\n", encoding="utf-8")
             return
-        types = {"known": pa.string()}
+        types = {"known": pa.string(), "type": pa.string(), "title": pa.string()}
         columns = pa.table({name: pa.array(values, type=types.get(name)) for name, values in table.items()})
         if ending == ".parquet":
             parquet.write_table(columns, sibling)

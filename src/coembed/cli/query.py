@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coembed.cli.console import print_json, print_rows, say
-from coembed.cli.options import Count, Json, Kind, Known, ModelPath, Node
+from coembed.cli.options import Count, Item, Json, Kind, Known, ModelPath, Node, Type
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.fitted import Fitted, Match
-    from coembed.fitted.matches import ItemKind
+    from coembed.network import Relation
 
 SHOWN = 20
 """Rows of a prediction on a terminal."""
+
+Named = Annotated[str, typer.Argument(metavar="ID", help="An item, or an attribute.", show_default=False)]
 
 
 def predict(
@@ -27,63 +29,122 @@ def predict(
             "--output", "-o", metavar="FILE", help="Write .csv, .tsv, .parquet or .json.", show_default=False
         ),
     ] = None,
-    node: Annotated[
+    item: Annotated[
         list[str] | None,
-        typer.Option("--node", "-n", help="Only this node; may be repeated.", show_default=False),
+        typer.Option(
+            "--item",
+            "-i",
+            "--node",
+            "-n",
+            metavar="ID",
+            help="Only this item; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    type: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="Whose classes; by default the main type's."),
     ] = None,
     unlabelled: Annotated[
-        bool, typer.Option("--unlabelled", help="Only nodes without a known label.")
+        bool, typer.Option("--unlabelled", help="Only items without a known label.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """The class of every node, with its probability.
+    """The class of every item of a type, with its probability.
 
     **Examples**
 
     `coembed predict model --unlabelled -o classes.csv`
 
     `coembed predict model --node ann --json`
+
+    `coembed predict model --type film`
     """
     import sys
 
-    from coembed.cli.predictions import prediction_table, write_table
-    from coembed.fitted import load
+    from coembed.cli.predictions import first_column, predicted_type, prediction_table, write_table
 
-    table = prediction_table(load(model), unlabelled, node)
-    count = len(table["node"])
+    fitted = _load(model)
+    chosen = predicted_type(fitted, type)
+    table = prediction_table(fitted, chosen, unlabelled, item)
+    first = first_column(fitted, chosen)
+    count = len(table[first])
+    others = [name for name in fitted.network.labelled_types if name != chosen]
+    if type is None and others:
+        say(f"these are classes of {chosen}; {', '.join(others)} have some, too: choose with --type", "dim")
     if output is not None:
         write_table(table, output)
-        say(f"wrote {output}: {count:,} nodes")
+        say(f"wrote {output}: {count:,} {'nodes' if first == 'node' else f'items of type {chosen}'}")
         return
     if json:
         print_json([dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)])
         return
-    columns = {name: table[name] for name in ("node", "predicted", "probability", "known")}
-    rows = list(zip(*columns.values(), strict=True))
+    headings = [first, "predicted", "probability", "known"]
+    if table["title"] != table[first]:
+        headings.insert(1, "title")
+    rows = list(zip(*(table[name] for name in headings), strict=True))
     short = sys.stdout.isatty() and count > SHOWN
-    print_rows(tuple(columns), rows[:SHOWN] if short else rows)
+    print_rows(headings, rows[:SHOWN] if short else rows)
     if short:
         say(f"... and {count - SHOWN:,} more; write them all with -o classes.csv", "dim")
 
 
-def complete(model: ModelPath, node: Node, k: Count = 10, known: Known = False, json: Json = False) -> None:
-    """The attributes that a node most likely lacks.
+def complete(
+    model: ModelPath,
+    item: Item = None,
+    node: Node = None,
+    type: Type = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", "-r", metavar="NAME", help="Rank the far end of a relation."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", metavar="NAME", help="Say what a cell should hold.")
+    ] = None,
+    k: Count = 10,
+    known: Known = False,
+    json: Json = False,
+) -> None:
+    """What an item most likely lacks: attributes, entries of a relation, or the cell of a column.
 
-    Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
-    as many absent ones: it ranks, but it is not how often such pairs exist.
+    A number is told in its unit with its spread, a category as probabilities. Of tags and relations, training
+    weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with as many
+    absent ones: it ranks, but it is not how often such pairs exist.
 
     **Examples**
 
     `coembed complete demo/model --node Denmark.n.01`
 
-    `coembed complete model --node ann -k 20 --json`
+    `coembed complete model --item ann --column income`
+
+    `coembed complete model --item ann --relation saw -k 20 --json`
     """
+    if relation is not None and column is not None:
+        raise InputError("give a relation or a column, not both")
     fitted = _load(model)
-    _answer(fitted.complete_attributes(node, k, known=known), _worth(fitted, "attributes"), json)
+    name, type = _named(fitted, item, node, type)
+    if column is not None:
+        _check_column(fitted, column, type, name)
+    _complete(fitted, name, type, relation or column, k, known, json)
 
 
-def links(model: ModelPath, node: Node, k: Count = 10, known: Known = False, json: Json = False) -> None:
-    """The nodes to which a node should be linked.
+def links(
+    model: ModelPath,
+    item: Item = None,
+    node: Node = None,
+    type: Type = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", "-r", metavar="NAME", help="Which; by default the first of its type."),
+    ] = None,
+    backwards: Annotated[
+        bool, typer.Option("--backwards", help="Of a directed relation: who should point to the item.")
+    ] = False,
+    k: Count = 10,
+    known: Known = False,
+    json: Json = False,
+) -> None:
+    """The items to which an item should be linked.
 
     Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
     as many absent ones: it ranks, but it is not how often such pairs exist.
@@ -92,20 +153,33 @@ def links(model: ModelPath, node: Node, k: Count = 10, known: Known = False, jso
 
     `coembed links demo/model --node Denmark.n.01`
 
-    `coembed links model --node ann -k 20 --json`
+    `coembed links model --item ann --relation follows -k 20 --json`
     """
+    from coembed.fitted.matches import type_of
+
     fitted = _load(model)
-    _answer(fitted.suggest_links(node, k, known=known), _worth(fitted, "links"), json)
+    name, type = _named(fitted, item, node, type)
+    if relation is None:
+        type = type_of(fitted.network, name, type)
+        joining = fitted.network.joining(type)
+        if not joining:
+            raise InputError(f"items of type {type} have no relation to others; ask with complete --column")
+        relation = joining[0].name
+        if len(joining) > 1:
+            others = ", ".join(each.name for each in joining[1:])
+            say(f"this is {relation}; there is {others}, too: choose with --relation", "dim")
+    _complete(fitted, name, type, relation, k, known, json, backwards)
 
 
 def profile(
     model: ModelPath,
-    item: Annotated[str, typer.Argument(metavar="ID", help="A node, or an attribute.", show_default=False)],
+    item: Named,
     k: Count = 10,
+    type: Type = None,
     kind: Kind = None,
     json: Json = False,
 ) -> None:
-    """What a node is about (its nearest attributes), or who stands for an attribute (its nearest nodes).
+    """What an item is about (its nearest attributes), or who stands for an attribute (its nearest items).
 
     **Examples**
 
@@ -113,35 +187,68 @@ def profile(
 
     `coembed profile demo/model fish -k 5`
     """
-    from coembed.fitted.matches import kind_of
+    from coembed.fitted.matches import type_of
 
     fitted = _load(model)
-    found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
-    _answer(fitted.profile(item, k) if found == "node" else fitted.nodes_about(item, k), "cosine", json)
-    _say_if_approximate(fitted, "attribute" if found == "node" else "node")
+    found = type_of(fitted.network, item, type or kind)
+    owner = fitted.network.owner_type(found)
+    to = fitted.network.attribute_type(found) if owner is None else owner
+    if to is None:
+        raise InputError(f"items of type {found} have no attributes; ask with nearest --to TYPE")
+    _answer(fitted.nearest(item, to, k, type=found), "cosine", json)
+    _say_if_approximate(fitted, to)
 
 
 def similar(
     model: ModelPath,
-    item: Annotated[str, typer.Argument(metavar="ID", help="A node, or an attribute.", show_default=False)],
+    item: Named,
     k: Count = 10,
+    type: Type = None,
     kind: Kind = None,
     json: Json = False,
 ) -> None:
-    """The items most like this one, among those of its kind.
+    """The items most like this one, among those of its type.
 
     **Examples**
 
     `coembed similar demo/model Denmark.n.01`
 
-    `coembed similar demo/model river --kind attribute`
+    `coembed similar demo/model river --type attribute`
     """
-    from coembed.fitted.matches import kind_of
+    from coembed.fitted.matches import type_of
 
     fitted = _load(model)
-    found = kind_of(fitted.network, item, kind)  # type: ignore[arg-type]
+    found = type_of(fitted.network, item, type or kind)
     _answer(fitted.similar(item, k, found), "cosine", json)
     _say_if_approximate(fitted, found)
+
+
+def nearest(
+    model: ModelPath,
+    item: Item = None,
+    node: Node = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TYPE", help="Of which type; by default its own.")
+    ] = None,
+    type: Type = None,
+    k: Count = 10,
+    json: Json = False,
+) -> None:
+    """The items of any type that are nearest to an item of any type.
+
+    **Examples**
+
+    `coembed nearest demo/model --item fish --to node`
+
+    `coembed nearest model --item ann --to film -k 5`
+    """
+    from coembed.fitted.matches import type_of
+
+    fitted = _load(model)
+    name, type = _named(fitted, item, node, type)
+    found = type_of(fitted.network, name, type)
+    _answer(fitted.nearest(name, to, k, type=found), "cosine", json)
+    _say_if_approximate(fitted, to or found)
 
 
 def _load(model: Path) -> Fitted:
@@ -150,16 +257,72 @@ def _load(model: Path) -> Fitted:
     return load(model)
 
 
-def _say_if_approximate(fitted: Fitted, kind: ItemKind) -> None:
+def _named(fitted: Fitted, item: str | None, node: str | None, type: str | None) -> tuple[str, str | None]:
+    """The id and the type that were given; a node is of the main type."""
+    if item is not None and node is not None:
+        raise InputError("give an item (--item) or a node (--node), not both")
+    if node is not None:
+        return node, type or fitted.main
+    if item is None:
+        raise InputError("give an item with --item ID")
+    return item, type
+
+
+def _check_column(fitted: Fitted, column: str, type: str | None, item: str) -> None:
+    from coembed.errors import no_such
+    from coembed.fitted.matches import type_of
+
+    found = type_of(fitted.network, item, type)
+    owner = fitted.network.owner_type(found) or found
+    columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
+    if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
+        raise no_such(f"column of {owner}", column, columns)
+
+
+def _complete(
+    fitted: Fitted,
+    item: str,
+    type: str | None,
+    relation: str | None,
+    k: int,
+    known: bool,
+    json: bool,
+    backwards: bool = False,
+) -> None:
+    from coembed.fitted.matches import type_of
+    from coembed.fitted.questions import named_relation
+
+    if relation is None or relation not in fitted.network.relations:
+        type = type_of(fitted.network, item, type)
+    joined = fitted.network.relation(named_relation(fitted, relation, type))
+    found = fitted.complete(item, joined.name, k, type=type, known=known, backwards=backwards)
+    if not json and joined.column is not None and joined.column.numeric:
+        _print_numbers(joined, found)
+        return
+    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
+    _answer(found, unit, json)
+
+
+_PROBABLE = ("bernoulli", "categorical")
+
+
+def _say_if_approximate(fitted: Fitted, type: str) -> None:
     from coembed.fitted.nearest_index import index_of
 
-    index = index_of(fitted, kind)
+    index = index_of(fitted, type)
     if index is not None:
         say(index.note(), "dim")
 
 
-def _worth(fitted: Fitted, relation: Any) -> str:
-    return "value" if fitted.gaussian(relation) else "probability"
+def _print_numbers(relation: Relation, found: list[Match]) -> None:
+    """Numbers in the unit of their column."""
+    from coembed.fitted.cell_texts import cell_texts
+
+    assert relation.column is not None
+    rows = [
+        [match.name, *cell_texts(relation.column, match.score, match.std), match.known] for match in found
+    ]
+    print_rows(["name", relation.column.name, "±", "known"], rows)
 
 
 def _answer(matches: list[Match], score: str, json: bool) -> None:
@@ -167,10 +330,17 @@ def _answer(matches: list[Match], score: str, json: bool) -> None:
         print_json([match.as_dict() for match in matches])
         return
     if not matches:
-        raise InputError("there is nothing to rank: the model holds no other items of that kind")
-    headings = ["name", score, "±", "known"]
-    rows: list[list[Any]] = [[match.name, match.score, match.std, match.known] for match in matches]
-    if any(match.label is not None for match in matches):
-        headings.append("label")
-        rows = [[*row, match.label] for row, match in zip(rows, matches, strict=True)]
-    print_rows(headings, rows)
+        raise InputError("there is nothing to rank: the model holds no other items of that type")
+    columns: dict[str, list[Any]] = {
+        "name": [match.name for match in matches],
+        "title": [match.title for match in matches],
+        score: [match.score for match in matches],
+        "±": [match.std for match in matches],
+        "known": [match.known for match in matches],
+        "label": [match.label for match in matches],
+    }
+    if columns["title"] == columns["name"]:
+        del columns["title"]
+    if not any(columns["label"]):
+        del columns["label"]
+    print_rows(list(columns), list(zip(*columns.values(), strict=True)))

@@ -15,6 +15,7 @@ from coembed.errors import InputError
 from coembed.explorer import refusals
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.guard import LOOPBACK, Guard, error_body
+from coembed.explorer.old_addresses import make_old_router
 from coembed.explorer.routes import Json, make_router
 from coembed.version import __version__
 
@@ -36,12 +37,13 @@ def make_app(explorer: Explorer, token: str | None = None, any_host: bool = Fals
     app = FastAPI(
         title="coembed",
         version=__version__,
-        summary="Nodes and attributes of a network as Gaussians in one space: ask the model.",
+        summary="Items and attributes of a network as Gaussians in one space: ask the model.",
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
     app.include_router(make_router(explorer))
+    app.include_router(make_old_router(explorer))
     _errors(app)
 
     @app.get("/", include_in_schema=False)

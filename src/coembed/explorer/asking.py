@@ -4,25 +4,103 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
-from coembed.fitted.matches import KINDS, ItemKind
 from coembed.fitted.name_search import NameIndex
 from coembed.maps.layout import Layout, Plane
-from coembed.network.network import UNKNOWN, Network
+from coembed.maps.picture import coloured_type, item_weights
+from coembed.network.items import UNKNOWN, Items
+from coembed.network.network import Network
+from coembed.network.relations import Relation
+from coembed.views.reach import Way, ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.label_quality import Quality
 
+CANDIDATES = 1000
+"""Names that a search looks at before it is narrowed to a type."""
+
 
 class UnknownItem(InputError):
     """There is no item of that name."""
+
+
+class Found(NamedTuple):
+    """An item that fits what was typed."""
+
+    type: str
+    row: int
+    score: float
+
+
+class TypeFacts:
+    """The items of one type, with what every card about one of them needs."""
+
+    def __init__(self, fitted: Fitted, type: str) -> None:
+        self.name, self.fitted = type, fitted
+        self.items: Items = fitted.network.items(type)
+        # a large network keeps its names packed; here they are asked for one by one, so they are unpacked
+        self.ids = _array(self.items.ids)
+        self.titles = self.ids if self.items.titles is None else _array(self.items.titles)
+        self.positions = {name: i for i, name in enumerate(self.ids)}
+        self.weights = item_weights(fitted.network, type)
+        self.owner = fitted.network.owner_type(type)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def class_names(self) -> list[str]:
+        labels = self.items.labels
+        return [] if labels is None else [str(name) for name in labels.classes]
+
+    @cached_property
+    def observed(self) -> np.ndarray:
+        """Whether the class of each is known."""
+        return self.fitted.labels_of(self.name) != UNKNOWN
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        found = self.fitted.probabilities_of(self.name)
+        return np.zeros((len(self), 0), np.float32) if found is None else found
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """Class of every item, observed or else the likeliest; unknown without classes."""
+        if not self.class_names:
+            return np.full(len(self), UNKNOWN)
+        likeliest = self.probabilities.argmax(axis=1)
+        return np.where(self.observed, self.fitted.labels_of(self.name), likeliest)
+
+    @cached_property
+    def probability(self) -> np.ndarray:
+        """Of the class of every item: one where it is observed."""
+        if not self.class_names:
+            return np.ones(len(self))
+        own = np.take_along_axis(self.probabilities, self.classes[:, None], axis=1)[:, 0]
+        return np.where(self.observed, 1.0, own)
+
+    @cached_property
+    def sureness(self) -> np.ndarray:
+        """Probability of the likeliest class of every item, in order of size."""
+        return np.sort(self.probabilities.max(axis=1)) if self.class_names else np.zeros(0)
+
+    @cached_property
+    def blur(self) -> np.ndarray:
+        """How blurred the place of every item is: the mean logarithm of its standard deviations."""
+        std = np.maximum(self.fitted.types[self.name].std, 1e-12)
+        return np.log(std).mean(axis=1) if std.shape[1] else np.zeros(len(std))
+
+    def label(self, row: int) -> str | None:
+        """Class of an item, observed or else the likeliest."""
+        k = int(self.classes[row])
+        return None if k == UNKNOWN else self.class_names[k]
 
 
 class Explorer:
@@ -39,116 +117,112 @@ class Explorer:
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
         self.quality: Quality | None = judge(fitted, truth) if truth is not None else None
-        # a large network keeps its names packed; here they are asked for one by one, so they are unpacked
-        self._names: dict[ItemKind, np.ndarray] = {
-            "node": _array(self.network.node_names),
-            "attribute": _array(self.network.attribute_names),
-        }
-        self.positions: dict[ItemKind, dict[str, int]] = {
-            kind: {name: i for i, name in enumerate(names)} for kind, names in self._names.items()
-        }
-        self.degrees = np.diff(self.network.links.indptr)
-        self.owners = np.bincount(self.network.attributes.indices, minlength=self.network.n_attributes)
+        self.types = {name: TypeFacts(fitted, name) for name in self.network.types}
+        self.main = self.types[self.network.main.name]
+        self.coloured = self.types[coloured_type(self.network)]
+        self._entries = [
+            (facts, row, name)
+            for facts in self.types.values()
+            for names in ([facts.ids] if facts.titles is facts.ids else [facts.titles, facts.ids])
+            for row, name in enumerate(names)
+        ]
         self.index = NameIndex(
-            np.concatenate([self.names("node"), self.names("attribute")]),
-            np.concatenate([self.degrees, self.owners]),
+            [name for _, _, name in self._entries], [facts.weights[row] for facts, row, _ in self._entries]
         )
 
     def warm(self) -> None:
         """Compute what the first question would wait for."""
-        for name in ("classes", "node_blur", "attribute_blur", "sureness", "owned_by"):
-            getattr(self, name)
-        row = np.zeros(min(1, self.network.n_nodes), dtype=np.int64)
-        self.fitted.score_rows(row, "links")
-        self.fitted.score_rows(row, "attributes")
-        _ = self.fitted.node_lengths, self.fitted.attribute_lengths
+        for name, facts in self.types.items():
+            _ = facts.classes, facts.blur, facts.sureness
+            self.fitted.lengths(name)
+        row = np.zeros(min(1, len(self.main)), dtype=np.int64)
+        for relation in self.network.relations.values():
+            if relation.source == self.main.name and not (relation.column and relation.column.has_cells):
+                self.fitted.score_rows(row, relation.name)
         if self.can_embed:
             _ = self.fitted.trained
 
     @property
     def can_embed(self) -> bool:
-        """Whether new nodes can be placed: a model grown by placing some has left its networks behind."""
-        return bool(self.fitted.weights)
+        """Whether new items can be placed: a model grown by placing some has left its networks behind."""
+        return self.fitted.placing is not None
 
-    @cached_property
-    def classes(self) -> np.ndarray:
-        """Class of every node, observed or else the likeliest; unknown without classes."""
-        if not self.network.n_classes:
-            return np.full(self.network.n_nodes, UNKNOWN)
-        likeliest = self.fitted.probabilities.argmax(axis=1)
-        return np.where(self.observed, self.network.labels, likeliest)
+    def facts(self, type: str) -> TypeFacts:
+        if type not in self.types:
+            raise no_such("type", type, self.types)
+        return self.types[type]
 
-    @property
-    def observed(self) -> np.ndarray:
-        return self.network.labels != UNKNOWN
-
-    @cached_property
-    def sureness(self) -> np.ndarray:
-        """Probability of the likeliest class of every node, in order of size."""
-        if not self.network.n_classes:
-            return np.zeros(0)
-        return np.sort(self.fitted.probabilities.max(axis=1))
-
-    @cached_property
-    def node_blur(self) -> np.ndarray:
-        """How blurred the place of every node is: the mean logarithm of its standard deviations."""
-        return np.log(np.maximum(self.fitted.node_std, 1e-12)).mean(axis=1)
-
-    @cached_property
-    def attribute_blur(self) -> np.ndarray:
-        std = np.maximum(self.fitted.attribute_std, 1e-12)
-        return np.log(std).mean(axis=1) if std.shape[1] else np.zeros(len(std))
-
-    @cached_property
-    def owned_by(self) -> sp.csr_array:
-        """The attributes' owners: the matrix of attributes the other way round."""
-        return self.network.attributes.T.tocsr()
-
-    def names(self, kind: ItemKind) -> np.ndarray:
-        return self._names[kind]
-
-    def at(self, name: str, kind: ItemKind) -> int:
-        """Position of an item by its name."""
-        found = self.positions[kind].get(name)
+    def at(self, id: str, type: str) -> int:
+        """Position of an item by its id."""
+        found = self.facts(type).positions.get(id)
         if found is None:
-            raise UnknownItem(f"{self.network.name} has no {kind} {name[:80]!r}; {self._hint(name, kind)}")
+            raise UnknownItem(f"{self.network.name} has no {type} {id[:80]!r}; {self._hint(id, type)}")
         return found
 
-    def kind(self, name: str, kind: ItemKind | None) -> ItemKind:
-        """The kind that was named, or that of the one item of that name."""
-        is_node, is_attribute = (name in self.positions[each] for each in KINDS)
-        if kind is None and is_node and is_attribute:
-            raise InputError(f"{name[:80]!r} is a node and an attribute; say which with kind")
-        chosen: ItemKind = kind or ("attribute" if is_attribute else "node")
-        self.at(name, chosen)
-        return chosen
+    def type_of(self, id: str, type: str | None) -> str:
+        """The type that was named, or that of the one item of that id, or else the main one."""
+        if type is None:
+            found = [name for name, facts in self.types.items() if id in facts.positions]
+            if len(found) > 1:
+                raise InputError(f"{id[:80]!r} is of several types ({', '.join(found)}); say which with type")
+            type = found[0] if found else self.main.name
+        self.at(id, type)
+        return type
 
-    def _hint(self, name: str, kind: ItemKind) -> str:
-        other: ItemKind = "attribute" if kind == "node" else "node"
-        if name in self.positions[other]:
-            return f"it is {'an attribute' if other == 'attribute' else 'a node'}: ask /api/{other}"
-        nodes = self.network.n_nodes
-        near = [
-            str(self.names(kind)[hit.position % nodes if kind == "node" else hit.position - nodes])
-            for hit in self.index.find(name, 30)
-            if (hit.position < nodes) == (kind == "node")
+    def find(self, query: str, type: str | None = None) -> list[Found]:
+        """Items whose ids or titles fit what was typed, the best first."""
+        if type is not None:
+            self.facts(type)
+        found: dict[tuple[str, int], Found] = {}
+        for hit in self.index.find(query, CANDIDATES):
+            facts, row, _ = self._entries[hit.position]
+            if type in (None, facts.name):
+                found.setdefault((facts.name, row), Found(facts.name, row, hit.score))
+        return list(found.values())
+
+    def ways(self, type: str) -> list[Way]:
+        """The relations of a type's items as they are walked from them: columns of entries, then the rest."""
+        columns = [
+            Way(each.name, True, each.target)
+            for each in self.network.columns(type)
+            if each.column is not None and not each.column.has_cells
         ]
-        close = ", ".join(repr(each[:80]) for each in near[:3])
-        return f"did you mean {close}?" if close else "look for it with /api/search"
+        return columns + ways_of(self.network, type)
 
-    def label(self, node: int) -> str | None:
-        """Class of a node, observed or else the likeliest."""
-        k = int(self.classes[node])
-        return None if k == UNKNOWN else str(self.network.class_names[k])
+    def entries(self, way: Way, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the network joins to an item by a way, and the values."""
+        matrix = self.matrix(way)
+        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        return matrix.indices[part], matrix.data[part]
 
-    def true_label(self, node: int) -> str | None:
-        """The hidden class of a node, where the truth is at hand."""
-        if self.quality is None:
+    def matrix(self, way: Way) -> sp.csr_array:
+        relation = self.network.relation(way.relation)
+        return relation.values if way.forwards else relation.backwards
+
+    def column_of(self, type: str, row: int) -> Relation | None:
+        """The column that an attribute belongs to."""
+        for relation in self.network.relations.values():
+            column = relation.column
+            if relation.target == type and column is not None and column.start <= row < column.stop:
+                return relation
+        return None
+
+    def true_label(self, type: str, row: int) -> str | None:
+        """The hidden class of an item, where the truth is at hand."""
+        if self.quality is None or self.quality.type != type:
             return None
-        row = np.searchsorted(self.quality.nodes, node)
-        if row == len(self.quality.nodes) or self.quality.nodes[row] != node:
+        at = np.searchsorted(self.quality.nodes, row)
+        if at == len(self.quality.nodes) or self.quality.nodes[at] != row:
             return None
-        return str(self.network.class_names[self.quality.truth[row]])
+        return self.types[type].class_names[self.quality.truth[at]]
+
+    def _hint(self, id: str, type: str) -> str:
+        for name, facts in self.types.items():
+            if id in facts.positions:
+                return f"it is of type {name}: ask with type={name}"
+        near = [str(self.types[type].ids[hit.row]) for hit in self.find(id, type)[:3]]
+        close = ", ".join(repr(each[:80]) for each in near)
+        return f"did you mean {close}?" if close else "look for it with /api/v1/search"
 
 
 def _array(names: Iterable[str]) -> np.ndarray:

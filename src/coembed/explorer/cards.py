@@ -1,4 +1,4 @@
-"""The cards: all that a model says of one node or one attribute."""
+"""The cards: all that a model says of one item, of whatever type."""
 
 from __future__ import annotations
 
@@ -6,77 +6,168 @@ from typing import Any
 
 import numpy as np
 
-from coembed.explorer.asking import Explorer
-from coembed.fitted.matches import ItemKind, Match
+from coembed.explorer.asking import Explorer, TypeFacts
+from coembed.fitted.cell_texts import cell_texts, known_text
+from coembed.fitted.matches import Match
 from coembed.fitted.reasons import Variants, Why
-from coembed.network.network import UNKNOWN
+from coembed.network.items import UNKNOWN
+from coembed.network.relations import Relation
+from coembed.views.reach import Way
 
 _WORDS = ((0.95, "nearly certain"), (0.8, "fairly sure"), (0.5, "leaning"), (0.0, "unsure"))
 
 
-def node_card(explorer: Explorer, name: str, k: int) -> dict[str, Any]:
-    """A node: class, certainty, what it has, what it should have, who is like it."""
-    fitted, network = explorer.fitted, explorer.network
-    row = explorer.at(name, "node")
-    observed = network.labels[row] != UNKNOWN
+def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str, Any]:
+    """An item: class, certainty, what it has, what it should have, what lies near it."""
+    type = explorer.type_of(id, type)
+    facts, row = explorer.types[type], explorer.at(id, type)
+    observed = explorer.fitted.labels_of(type)[row]
+    attribute = facts.owner is not None
     return {
-        "id": name,
-        "kind": "node",
-        "label": str(network.class_names[network.labels[row]]) if observed else None,
-        "true_label": explorer.true_label(row),
-        "probabilities": _probabilities(explorer, row),
-        "certainty": _certainty(explorer, row),
-        "links": neighbours(explorer, name, "node", "node", 0, k),
-        "attributes": neighbours(explorer, name, "node", "attribute", 0, k),
-        "suggested_attributes": _plain(fitted.complete_attributes(row, k)) if network.n_attributes else [],
-        "suggested_links": _plain(fitted.suggest_links(row, k)),
-        "similar": _plain(fitted.similar(row, k, "node")),
-        "profile": _plain(fitted.profile(row, k)) if network.n_attributes else [],
-        "place": place(explorer, "node", row),
+        **reference(facts, row),
+        "owner": facts.owner,
+        "column": _column(explorer, type, row) if attribute else None,
+        "label": None if observed == UNKNOWN else facts.class_names[observed],
+        "true_label": explorer.true_label(type, row),
+        "probabilities": class_probabilities(facts, facts.probabilities[row]),
+        "certainty": _certainty(facts, row),
+        "cells": cells_of(explorer, type, row),
+        "relations": [_walked(explorer, type, row, way, k) for way in card_ways(explorer, type, row)],
+        "nearest": {
+            to: plain(explorer.fitted.nearest(row, to, k, type=type, positions=True))
+            for to, others in explorer.types.items()
+            if len(others)
+        },
+        "classes": _class_shares(explorer, type, row) if attribute else [],
+        "place": place(explorer, type, row),
     }
 
 
-def attribute_card(explorer: Explorer, name: str, k: int) -> dict[str, Any]:
-    """An attribute: the nodes it stands for, what it is like, how the classes share it."""
-    fitted = explorer.fitted
-    column = explorer.at(name, "attribute")
+def reference(facts: TypeFacts, row: int) -> dict[str, Any]:
+    """How an item is named in every answer."""
+    return {"id": str(facts.ids[row]), "type": facts.name, "title": str(facts.titles[row])}
+
+
+def card_ways(explorer: Explorer, type: str, row: int) -> list[Way]:
+    """The ways out of an item; of an attribute that to the items which have it."""
+    column = explorer.column_of(type, row)
+    return explorer.ways(type) if column is None else [Way(column.name, False, column.source)]
+
+
+def unit_of(explorer: Explorer, relation: str) -> str:
+    """What a score of a relation is."""
+    probable = explorer.fitted.relations[relation].likelihood in ("bernoulli", "categorical")
+    return "probability" if probable else "value"
+
+
+def _walked(explorer: Explorer, type: str, row: int, way: Way, k: int) -> dict[str, Any]:
+    """What an item has by a way, and what it should have; of an attribute only the former."""
+    suggested: list[Match] = []
+    if explorer.types[type].owner is None and len(explorer.types[way.other]):
+        suggested = explorer.fitted.complete(
+            row, way.relation, k, type=type, positions=True, backwards=not way.forwards
+        )
     return {
-        "id": name,
-        "kind": "attribute",
-        "owners": neighbours(explorer, name, "attribute", "node", 0, k),
-        "nodes": _plain(fitted.nodes_about(column, k)),
-        "similar": _plain(fitted.similar(column, k, "attribute")),
-        "classes": _class_shares(explorer, column),
-        "sharper_than": _share_above(explorer.attribute_blur, explorer.attribute_blur[column]),
-        "place": place(explorer, "attribute", column),
+        "relation": way.relation,
+        "other": way.other,
+        "backwards": not way.forwards,
+        "directed": explorer.network.relation(way.relation).directed,
+        "score": unit_of(explorer, way.relation),
+        "has": page_of(explorer, row, way, 0, k),
+        "suggested": plain(suggested),
     }
+
+
+def cells_of(explorer: Explorer, type: str, row: int) -> list[dict[str, Any]]:
+    """The columns of an item that have one cell each: what is known, and what is expected."""
+    found = []
+    for relation in explorer.network.columns(type):
+        if relation.column is not None and relation.column.has_cells:
+            expected = explorer.fitted.complete(row, relation.name, 5, type=type, positions=True)
+            found.append(cell_dict(relation, expected, _known(explorer, relation, row)))
+    return found
+
+
+def cell_dict(relation: Relation, expected: list[Match], known: str | None) -> dict[str, Any]:
+    """A cell in words: a number with its spread, the likeliest value with its probability."""
+    column = relation.column
+    assert column is not None
+    text = spread = None
+    if column.numeric and expected:
+        text, spread = cell_texts(column, expected[0].score, expected[0].std)
+    elif column.kind == "yes/no" and expected:
+        text = "yes" if expected[0].score >= 0.5 else "no"
+    elif expected:
+        text = expected[0].title
+    return {
+        "column": column.name,
+        "relation": relation.name,
+        "kind": column.kind,
+        "known": known,
+        "expected": text,
+        "spread": spread,
+        "values": [] if column.numeric else plain(expected),
+    }
+
+
+def _known(explorer: Explorer, relation: Relation, row: int) -> str | None:
+    column = relation.column
+    assert column is not None
+    titles = explorer.types[relation.target].titles
+    return known_text(relation, row, [str(each) for each in titles[column.start : column.stop]])
+
+
+def _column(explorer: Explorer, type: str, row: int) -> dict[str, Any] | None:
+    relation = explorer.column_of(type, row)
+    if relation is None or relation.column is None:
+        return None
+    return {"name": relation.column.name, "kind": relation.column.kind, "relation": relation.name}
 
 
 def neighbours(
-    explorer: Explorer, name: str, kind: ItemKind, to: ItemKind, offset: int, limit: int
+    explorer: Explorer,
+    id: str,
+    type: str | None,
+    relation: str | None,
+    backwards: bool,
+    offset: int,
+    limit: int,
 ) -> dict[str, Any]:
-    """A page of what the network joins to an item: the best linked nodes, the rarest attributes first."""
-    network, row = explorer.network, explorer.at(name, kind)
-    if kind == "attribute":
-        # the network joins attributes to nodes only
-        matrix = explorer.owned_by if to == "node" else None
-    else:
-        matrix = network.links if to == "node" else network.attributes
-    if matrix is None:
+    """A page of what the network joins to an item by a relation; by default its first."""
+    type = explorer.type_of(id, type)
+    row = explorer.at(id, type)
+    way = _chosen_way(explorer, type, row, relation, backwards)
+    if way is None:
         return {"total": 0, "offset": offset, "items": []}
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    items, values = matrix.indices[part], matrix.data[part]
-    weight = -explorer.degrees[items] if to == "node" else explorer.owners[items]
+    return page_of(explorer, row, way, offset, limit)
+
+
+def _chosen_way(explorer: Explorer, type: str, row: int, relation: str | None, backwards: bool) -> Way | None:
+    ways = card_ways(explorer, type, row)
+    if relation is None:
+        joining = [way for way in ways if explorer.network.relation(way.relation).column is None]
+        return next(iter([*joining, *ways]), None)
+    joined = explorer.network.relation(relation)
+    if type == joined.source and not (backwards and joined.source == joined.target):
+        return Way(relation, True, joined.target)
+    return Way(relation, False, joined.source) if type == joined.target else None
+
+
+def page_of(explorer: Explorer, row: int, way: Way, offset: int, limit: int) -> dict[str, Any]:
+    """A page of entries: the best linked items, the rarest attributes first."""
+    items, values = explorer.entries(way, row)
+    facts, column = explorer.types[way.other], explorer.network.relation(way.relation).column
+    if column is not None and column.numeric:
+        values = column.cell(values.astype(np.float64))
+    weight = facts.weights[items] if facts.owner is not None else -facts.weights[items]
     order = np.argsort(weight, kind="stable")[offset : offset + limit]
-    names = explorer.names(to)
     return {
         "total": len(items),
         "offset": offset,
         "items": [
             {
-                "id": str(names[items[i]]),
-                "kind": to,
-                "label": explorer.label(int(items[i])) if to == "node" else None,
+                **reference(facts, int(items[i])),
+                "label": facts.label(int(items[i])),
                 "value": float(values[i]),
             }
             for i in order
@@ -84,46 +175,40 @@ def neighbours(
     }
 
 
-def place(explorer: Explorer, kind: ItemKind, row: int) -> dict[str, Any]:
+def place(explorer: Explorer, type: str, row: int) -> dict[str, Any]:
     """Where an item is on the map, and how far its uncertainty carries it."""
-    fitted = explorer.fitted
-    places, codes = (
-        (explorer.layout.nodes, fitted.nodes)
-        if kind == "node"
-        else (explorer.layout.attributes, fitted.attributes)
-    )
-    covariance = explorer.plane.spreads(codes.take(np.array([row])), kind, places[[row]])[0]
-    return {"x": float(places[row, 0]), "y": float(places[row, 1]), "covariance": _rounded(covariance)}
+    places, codes = explorer.layout.places[type], explorer.fitted.codes_at(type, np.array([row]))
+    covariance = explorer.plane.spreads(codes, type, places[[row]])[0]
+    return {"x": float(places[row, 0]), "y": float(places[row, 1]), "covariance": rounded(covariance)}
 
 
-def why(explorer: Explorer, name: str, attributes: list[str], k: int) -> dict[str, Any]:
-    """What speaks for the predicted class and for the given attributes of a node."""
-    row = explorer.at(name, "node")
-    columns = [explorer.at(each, "attribute") for each in attributes]
-    variants = Variants(explorer.fitted, row)
-    label = variants.label(k) if explorer.network.n_classes else None
-    found = variants.attributes(columns, k) if columns else []
+def why(
+    explorer: Explorer, id: str, type: str | None, relation: str | None, targets: list[str], k: int
+) -> dict[str, Any]:
+    """What speaks for the predicted class of an item, and for some items at the far end of a relation."""
+    type = explorer.type_of(id, type)
+    variants = Variants(explorer.fitted, explorer.at(id, type), type, positions=True)
+    label = variants.label(k) if explorer.types[type].class_names else None
+    found = variants.explain(relation, targets, k) if targets else []
     return {
-        "id": name,
+        **reference(explorer.types[type], explorer.at(id, type)),
         "label": None if label is None else _why(label),
-        "attributes": [_why(each) for each in found],
+        "targets": [_why(each) for each in found],
     }
 
 
-def spread(explorer: Explorer, nodes: list[int], attributes: list[int]) -> dict[str, Any]:
-    """Covariances on the map of many items, given by their positions in the map's columns."""
-    fitted, layout, found = explorer.fitted, explorer.layout, {}
-    for kind, codes, places, rows in (
-        ("node", fitted.nodes, layout.nodes, nodes),
-        ("attribute", fitted.attributes, layout.attributes, attributes),
-    ):
-        inside = np.array([row for row in rows if 0 <= row < len(places)], dtype=np.int64)
-        covariances = explorer.plane.spreads(codes.take(inside), kind, places[inside])
-        found[f"{kind}s"] = [
-            {"position": int(row), "covariance": _rounded(covariance)}
+def spread(explorer: Explorer, items: dict[str, list[int]]) -> dict[str, Any]:
+    """Covariances on the map of many items, given by type and by their positions in the map's columns."""
+    found = {}
+    for type, rows in items.items():
+        facts, places = explorer.facts(type), explorer.layout.places[type]
+        inside = np.array([row for row in rows if 0 <= row < len(facts)], dtype=np.int64)
+        covariances = explorer.plane.spreads(explorer.fitted.codes_at(type, inside), type, places[inside])
+        found[type] = [
+            {"position": int(row), "covariance": rounded(covariance)}
             for row, covariance in zip(inside, covariances, strict=True)
         ]
-    return found
+    return {"items": found}
 
 
 def in_words(probability: float) -> str:
@@ -137,42 +222,34 @@ def in_words(probability: float) -> str:
     return next(words for least, words in _WORDS if probability >= least)
 
 
-def class_probabilities(explorer: Explorer, row: np.ndarray) -> list[dict[str, Any]]:
+def class_probabilities(facts: TypeFacts, row: np.ndarray) -> list[dict[str, Any]]:
     """Classes with their probabilities, the likeliest first."""
-    names = explorer.network.class_names
-    return [{"label": str(names[k]), "probability": float(row[k])} for k in np.argsort(-row, kind="stable")]
+    names = facts.class_names
+    return [{"label": names[k], "probability": float(row[k])} for k in np.argsort(-row, kind="stable")]
 
 
-def _probabilities(explorer: Explorer, row: int) -> list[dict[str, Any]]:
-    return class_probabilities(explorer, explorer.fitted.probabilities[row])
-
-
-def _certainty(explorer: Explorer, row: int) -> dict[str, Any]:
-    """Of the class in words and against all nodes; of the place against all nodes."""
-    sharper = _share_above(explorer.node_blur, explorer.node_blur[row])
-    if not explorer.network.n_classes:
+def _certainty(facts: TypeFacts, row: int) -> dict[str, Any]:
+    """Of the class in words and against all items of the type; of the place against all."""
+    sharper = float((facts.blur > facts.blur[row]).mean())
+    if not facts.class_names:
         return {"words": None, "surer_than": None, "sharper_than": sharper}
-    probability = float(explorer.fitted.probabilities[row].max())
-    surer = float(np.searchsorted(explorer.sureness, probability) / len(explorer.sureness))
+    probability = float(facts.probabilities[row].max())
+    surer = float(np.searchsorted(facts.sureness, probability) / len(facts.sureness))
     return {"words": in_words(probability), "surer_than": surer, "sharper_than": sharper}
 
 
-def _share_above(values: np.ndarray, value: float) -> float:
-    return float((values > value).mean())
-
-
-def _class_shares(explorer: Explorer, column: int) -> list[dict[str, Any]]:
-    """How the owners of an attribute, and how all nodes, are shared among the classes."""
-    network = explorer.network
-    if not network.n_classes:
+def _class_shares(explorer: Explorer, type: str, row: int) -> list[dict[str, Any]]:
+    """How the owners of an attribute, and how all items of their type, are shared among the classes."""
+    owner, relation = explorer.types[explorer.types[type].owner or ""], explorer.column_of(type, row)
+    count = len(owner.class_names)
+    if not count or relation is None or (relation.column is not None and relation.column.numeric):
         return []
-    part = slice(explorer.owned_by.indptr[column], explorer.owned_by.indptr[column + 1])
-    owners = explorer.owned_by.indices[part]
-    everywhere = np.bincount(explorer.classes, minlength=network.n_classes) / network.n_nodes
-    counts = np.bincount(explorer.classes[owners], minlength=network.n_classes)
-    shares = counts / max(len(owners), 1)
+    items, values = explorer.entries(Way(relation.name, False, relation.source), row)
+    having = items[values != 0]
+    everywhere = np.bincount(owner.classes, minlength=count) / len(owner)
+    shares = np.bincount(owner.classes[having], minlength=count) / max(len(having), 1)
     return [
-        {"label": str(network.class_names[k]), "share": float(shares[k]), "everywhere": float(everywhere[k])}
+        {"label": owner.class_names[k], "share": float(shares[k]), "everywhere": float(everywhere[k])}
         for k in np.argsort(-shares, kind="stable")
     ]
 
@@ -180,11 +257,19 @@ def _class_shares(explorer: Explorer, column: int) -> list[dict[str, Any]]:
 def _why(found: Why) -> dict[str, Any]:
     return {
         "target": found.target,
+        "title": found.title,
         "score": found.score,
         "owners": found.owners[:5],
         "owners_total": len(found.owners),
         "reasons": [
-            {"id": each.name, "kind": each.kind, "contribution": each.contribution, "owns": each.owns}
+            {
+                "id": each.name,
+                "type": each.kind,
+                "title": each.title,
+                "relation": each.relation,
+                "contribution": each.contribution,
+                "owns": each.owns,
+            }
             for each in found.reasons
         ],
     }
@@ -193,12 +278,13 @@ def _why(found: Why) -> dict[str, Any]:
 def match_dict(match: Match) -> dict[str, Any]:
     """A line of an answer as the API gives it."""
     found = match.as_dict()
+    del found["kind"]
     return {"id": found.pop("name"), **found}
 
 
-def _plain(matches: list[Match]) -> list[dict[str, Any]]:
+def plain(matches: list[Match]) -> list[dict[str, Any]]:
     return [match_dict(match) for match in matches]
 
 
-def _rounded(covariance: np.ndarray) -> list[list[float]]:
+def rounded(covariance: np.ndarray) -> list[list[float]]:
     return [[round(float(value), 5) for value in row] for row in covariance]

@@ -3,106 +3,166 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from coembed.explorer.asking import Explorer
-from coembed.fitted.matches import ItemKind
-from coembed.maps.palette import class_mark
+from coembed.explorer.asking import Explorer, TypeFacts
+from coembed.explorer.cards import reference, unit_of
+from coembed.maps.palette import COLOURS, MARKS, class_mark
 from coembed.network.description import summary
-from coembed.network.network import UNKNOWN
+from coembed.network.items import UNKNOWN
 from coembed.progress import LOSS_PARTS
 from coembed.version import __version__
 
 
 def health(explorer: Explorer) -> dict[str, Any]:
-    network = explorer.network
+    network, main = explorer.network, explorer.main
+    attributes = network.attribute_type(main.name)
     return {
         "status": "ok",
         "version": __version__,
         "model": network.name,
-        "nodes": network.n_nodes,
-        "attributes": network.n_attributes,
-        "classes": network.n_classes,
+        "nodes": len(main),
+        "attributes": 0 if attributes is None else len(explorer.types[attributes]),
+        "classes": len(explorer.coloured.class_names),
     }
+
+
+def types(explorer: Explorer) -> dict[str, Any]:
+    """The types of items and how they are joined: what can be asked for."""
+    network = explorer.network
+    return {
+        "main": explorer.main.name,
+        "types": [_type(explorer, facts) for facts in explorer.types.values()],
+        "relations": [
+            {
+                "name": each.name,
+                "source": each.source,
+                "target": each.target,
+                "directed": each.directed,
+                "entries": each.n_entries,
+                "score": unit_of(explorer, each.name),
+                "column": None if each.column is None else each.column.name,
+                "kind": None if each.column is None else each.column.kind,
+            }
+            for each in network.relations.values()
+        ],
+    }
+
+
+def _type(explorer: Explorer, facts: TypeFacts) -> dict[str, Any]:
+    colour, mark = _type_mark(explorer, facts)
+    return {
+        "name": facts.name,
+        "items": len(facts),
+        "owner": facts.owner,
+        "classes": facts.class_names,
+        "labelled": int(facts.observed.sum()) if facts.class_names else 0,
+        "colour": colour,
+        "mark": mark,
+    }
+
+
+def _type_mark(explorer: Explorer, facts: TypeFacts) -> tuple[str | None, str]:
+    """Attributes are crosses, one type has the colours of its classes, others a colour of their own."""
+    if facts.owner is not None:
+        return None, "cross"
+    if facts is explorer.coloured:
+        return (None if facts.class_names else COLOURS[0]), "circle"
+    entities = [name for name in explorer.network.entity_types if name != explorer.coloured.name]
+    place = entities.index(facts.name)
+    return COLOURS[-1 - place % len(COLOURS)], MARKS[1 + place % (len(MARKS) - 1)]
 
 
 def model(explorer: Explorer) -> dict[str, Any]:
     """What the page must know before it draws."""
-    network, fitted = explorer.network, explorer.fitted
-    sizes = np.bincount(explorer.classes[explorer.classes != UNKNOWN], minlength=network.n_classes)
-    known = np.bincount(network.labels[explorer.observed], minlength=network.n_classes)
+    network, fitted, coloured = explorer.network, explorer.fitted, explorer.coloured
+    count = len(coloured.class_names)
+    sizes = np.bincount(coloured.classes[coloured.classes != UNKNOWN], minlength=count)
+    known = np.bincount(coloured.classes[coloured.observed], minlength=count)
     return {
         **health(explorer),
+        **types(explorer),
+        "plain": network.is_plain,
+        "coloured": coloured.name,
         "preset": fitted.preset,
         "dim": fitted.dim,
         "code_dim": fitted.code_dim,
         "method": explorer.layout.method,
-        "links": network.n_links,
-        "labelled": int(explorer.observed.sum()),
+        "links": sum(each.n_entries for each in network.entity_relations),
+        "labelled": int(coloured.observed.sum()),
         "can_embed": explorer.can_embed,
         "judged": explorer.quality is not None,
-        "scores": {
-            relation: "value" if fitted.gaussian(relation) else "probability"  # type: ignore[arg-type]
-            for relation in ("links", "attributes")
-        },
+        "scores": {name: unit_of(explorer, name) for name in network.relations},
         "class_list": [
             {
-                "label": str(name),
+                "label": name,
                 "colour": class_mark(k)[0],
                 "mark": class_mark(k)[1],
                 "nodes": int(sizes[k]),
                 "observed": int(known[k]),
             }
-            for k, name in enumerate(network.class_names)
+            for k, name in enumerate(coloured.class_names)
         ],
         "examples": _examples(explorer),
     }
 
 
 def map_columns(explorer: Explorer) -> dict[str, Any]:
-    """Places, classes and names of everything, column by column."""
-    network, layout = explorer.network, explorer.layout
+    """Places, classes and names of everything, by type, column by column."""
     return {
-        "method": layout.method,
-        "class_names": [str(name) for name in network.class_names],
-        "nodes": {
-            "id": explorer.names("node").tolist(),
-            "x": _rounded(layout.nodes[:, 0], 3),
-            "y": _rounded(layout.nodes[:, 1], 3),
-            "label": explorer.classes.tolist(),
-            "observed": explorer.observed.astype(int).tolist(),
-            "probability": _rounded(_probability(explorer), 3),
-            "degree": explorer.degrees.tolist(),
-        },
-        "attributes": {
-            "id": explorer.names("attribute").tolist(),
-            "x": _rounded(layout.attributes[:, 0], 3),
-            "y": _rounded(layout.attributes[:, 1], 3),
-            "owners": explorer.owners.tolist(),
-        },
+        "method": explorer.layout.method,
+        "types": [_map_of(explorer, facts) for facts in explorer.types.values()],
+    }
+
+
+def _map_of(explorer: Explorer, facts: TypeFacts) -> dict[str, Any]:
+    places, labelled = explorer.layout.places[facts.name], bool(facts.class_names)
+    return {
+        "type": facts.name,
+        "class_names": facts.class_names,
+        "id": facts.ids.tolist(),
+        "title": None if facts.titles is facts.ids else facts.titles.tolist(),
+        "x": _rounded(places[:, 0], 3),
+        "y": _rounded(places[:, 1], 3),
+        "label": facts.classes.tolist() if labelled else None,
+        "observed": facts.observed.astype(int).tolist() if labelled else None,
+        "probability": _rounded(facts.probability, 3) if labelled else None,
+        "weight": facts.weights.tolist(),
     }
 
 
 def map_arrow(explorer: Explorer) -> bytes:
-    """The same as a stream of Arrow: a row an item, nodes first."""
+    """The same as a stream of Arrow: a row an item, type after type."""
     import pyarrow as pa
 
-    network, layout = explorer.network, explorer.layout
-    nodes, attributes = network.n_nodes, network.n_attributes
-    labels = [explorer.label(i) for i in range(nodes)] if network.n_classes else [None] * nodes
-    names = np.concatenate([explorer.names("node"), explorer.names("attribute")])
+    every = list(explorer.types.values())
+
+    def column(take: Callable[[TypeFacts], list[Any]], type: pa.DataType) -> pa.Array:
+        return pa.array([value for facts in every for value in take(facts)], type)
+
+    def labelled(take: Callable[[TypeFacts], list[Any]]) -> Callable[[TypeFacts], list[Any]]:
+        return lambda facts: take(facts) if facts.class_names else [None] * len(facts)
+
+    def text(names: np.ndarray) -> list[str]:
+        return [str(name).encode("utf-8", "replace").decode() for name in names]
+
+    places = explorer.layout.places
     table = pa.table(
         {
-            "kind": pa.array(["node"] * nodes + ["attribute"] * attributes).dictionary_encode(),
-            "id": pa.array([str(name).encode("utf-8", "replace").decode() for name in names], pa.string()),
-            "x": pa.array(np.concatenate([layout.nodes[:, 0], layout.attributes[:, 0]])),
-            "y": pa.array(np.concatenate([layout.nodes[:, 1], layout.attributes[:, 1]])),
-            "label": pa.array([*labels, *[None] * attributes], pa.string()).dictionary_encode(),
-            "observed": pa.array([*explorer.observed.tolist(), *[None] * attributes], pa.bool_()),
-            "probability": pa.array([*_probability(explorer).tolist(), *[None] * attributes], pa.float32()),
-            "weight": pa.array(np.concatenate([explorer.degrees, explorer.owners]).astype(np.int64)),
+            "type": column(lambda facts: [facts.name] * len(facts), pa.string()).dictionary_encode(),
+            "id": column(lambda facts: text(facts.ids), pa.string()),
+            "title": column(lambda facts: text(facts.titles), pa.string()),
+            "x": column(lambda facts: places[facts.name][:, 0].tolist(), pa.float32()),
+            "y": column(lambda facts: places[facts.name][:, 1].tolist(), pa.float32()),
+            "label": column(
+                labelled(lambda facts: [facts.label(i) for i in range(len(facts))]), pa.string()
+            ).dictionary_encode(),
+            "observed": column(labelled(lambda facts: facts.observed.tolist()), pa.bool_()),
+            "probability": column(labelled(lambda facts: facts.probability.tolist()), pa.float32()),
+            "weight": column(lambda facts: facts.weights.tolist(), pa.int64()),
         }
     )
     sink = pa.BufferOutputStream()
@@ -111,59 +171,40 @@ def map_arrow(explorer: Explorer) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def search(explorer: Explorer, query: str, limit: int, offset: int) -> dict[str, Any]:
-    """Nodes and attributes whose names fit what was typed."""
-    nodes = explorer.network.n_nodes
+def search(explorer: Explorer, query: str, type: str | None, limit: int, offset: int) -> dict[str, Any]:
+    """Items of all types, or of one, whose names fit what was typed."""
     items = []
-    for hit in explorer.index.find(query, limit, offset):
-        is_node = hit.position < nodes
-        position = hit.position if is_node else hit.position - nodes
-        kind: ItemKind = "node" if is_node else "attribute"
+    for hit in explorer.find(query, type)[offset : offset + limit]:
+        facts = explorer.types[hit.type]
         items.append(
             {
-                "id": str(explorer.names(kind)[position]),
-                "kind": kind,
-                "label": explorer.label(position) if is_node else None,
-                "weight": int((explorer.degrees if is_node else explorer.owners)[position]),
+                **reference(facts, hit.row),
+                "label": facts.label(hit.row),
+                "weight": int(facts.weights[hit.row]),
                 "score": round(hit.score, 3),
             }
         )
     return {"query": query, "offset": offset, "items": items}
 
 
-def items(explorer: Explorer, kind: ItemKind, label: str | None, offset: int, limit: int) -> dict[str, Any]:
-    """A page of all items of a kind, or of the nodes of a class, in the order of the network."""
-    network = explorer.network
-    chosen = np.arange(len(explorer.names(kind)))
+def items(explorer: Explorer, type: str | None, label: str | None, offset: int, limit: int) -> dict[str, Any]:
+    """A page of all items of a type, or of those of a class, in the order of the network."""
+    facts = explorer.facts(type or explorer.main.name)
+    chosen = np.arange(len(facts))
     if label is not None:
-        at = np.flatnonzero(network.class_names == label)
-        chosen = np.flatnonzero(explorer.classes == at[0]) if len(at) and kind == "node" else chosen[:0]
-    page = chosen[offset : offset + limit]
-    if kind == "node":
-        probability = _probability(explorer)
-        listed = [
-            {
-                "id": str(explorer.names("node")[i]),
-                "kind": kind,
-                "label": explorer.label(int(i)),
-                "observed": bool(explorer.observed[i]),
-                "probability": float(probability[i]),
-                "weight": int(explorer.degrees[i]),
-            }
-            for i in page
-        ]
-    else:
-        listed = [
-            {
-                "id": str(explorer.names("attribute")[i]),
-                "kind": kind,
-                "label": None,
-                "observed": None,
-                "probability": None,
-                "weight": int(explorer.owners[i]),
-            }
-            for i in page
-        ]
+        names = facts.class_names
+        chosen = np.flatnonzero(facts.classes == names.index(label)) if label in names else chosen[:0]
+    labelled = bool(facts.class_names)
+    listed = [
+        {
+            **reference(facts, int(i)),
+            "label": facts.label(int(i)),
+            "observed": bool(facts.observed[i]) if labelled else None,
+            "probability": float(facts.probability[i]) if labelled else None,
+            "weight": int(facts.weights[i]),
+        }
+        for i in chosen[offset : offset + limit]
+    ]
     return {"total": len(chosen), "offset": offset, "items": listed}
 
 
@@ -196,16 +237,18 @@ def quality(explorer: Explorer) -> dict[str, Any]:
     if judged is None:
         return {
             "judged": 0,
+            "type": explorer.coloured.name,
             "figures": {},
             "class_names": [],
             "confusion": [],
             "reliability": [],
             "mistakes": [],
         }
-    names = [str(name) for name in explorer.network.class_names]
-    node_names = explorer.names("node")
+    facts = explorer.types[judged.type]
+    names = facts.class_names
     return {
         "judged": len(judged.nodes),
+        "type": judged.type,
         "figures": judged.figures,
         "class_names": names,
         "confusion": judged.confusion.tolist(),
@@ -215,7 +258,7 @@ def quality(explorer: Explorer) -> dict[str, Any]:
         ],
         "mistakes": [
             {
-                "id": str(node_names[judged.nodes[i]]),
+                **reference(facts, int(judged.nodes[i])),
                 "predicted": names[judged.predicted[i]],
                 "true": names[judged.truth[i]],
                 "probability": float(judged.probability[i]),
@@ -227,49 +270,42 @@ def quality(explorer: Explorer) -> dict[str, Any]:
 
 def data(explorer: Explorer) -> dict[str, Any]:
     """Statistics of the network that was fitted."""
-    network = explorer.network
-    common = np.argsort(-explorer.owners, kind="stable")[:20]
-    linked = np.argsort(-explorer.degrees, kind="stable")[:20]
+    network, main = explorer.network, explorer.main
+    attributes = network.attribute_type(main.name)
+    words = [each for each in explorer.ways(main.name) if each.other == attributes]
+    owned = np.zeros(len(main), dtype=np.int64)
+    for way in words:
+        owned += np.diff(explorer.matrix(way).indptr)
     return {
         "summary": summary(network),
-        "degrees": _histogram(explorer.degrees),
-        "attributes_per_node": _histogram(np.diff(network.attributes.indptr)),
-        "owners_per_attribute": _histogram(explorer.owners),
-        "common_attributes": [
-            {"id": str(explorer.names("attribute")[i]), "count": int(explorer.owners[i])} for i in common
-        ],
-        "linked_nodes": [
-            {"id": str(explorer.names("node")[i]), "count": int(explorer.degrees[i])} for i in linked
-        ],
+        "degrees": _histogram(main.weights),
+        "attributes_per_node": _histogram(owned) if words else [],
+        "owners_per_attribute": [] if attributes is None else _histogram(explorer.types[attributes].weights),
+        "common_attributes": [] if attributes is None else _weightiest(explorer.types[attributes]),
+        "linked_nodes": _weightiest(main),
     }
 
 
-def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, str]]:
-    """Some items to begin with: the best linked node of the largest classes, the commonest attributes."""
-    network = explorer.network
-    nodes: list[int] = []
-    if network.n_classes:
-        sizes = np.bincount(explorer.classes, minlength=network.n_classes)
-        sure = _probability(explorer) > 0.9  # a wrong guess would be a poor beginning
-        for k in np.argsort(-sizes, kind="stable")[:most]:
-            members = np.flatnonzero((explorer.classes == k) & sure)
-            if len(members):
-                nodes.append(int(members[explorer.degrees[members].argmax()]))
-    else:
-        nodes = [int(i) for i in np.argsort(-explorer.degrees, kind="stable")[:most]]
-    attributes = np.argsort(-explorer.owners, kind="stable")[:most]
-    return [
-        *({"id": str(explorer.names("node")[i]), "kind": "node"} for i in nodes),
-        *({"id": str(explorer.names("attribute")[i]), "kind": "attribute"} for i in attributes),
-    ]
+def _weightiest(facts: TypeFacts, most: int = 20) -> list[dict[str, Any]]:
+    order = np.argsort(-facts.weights, kind="stable")[:most]
+    return [{**reference(facts, int(i)), "count": int(facts.weights[i])} for i in order]
 
 
-def _probability(explorer: Explorer) -> np.ndarray:
-    """Probability of the class of every node: one where it is observed."""
-    if not explorer.network.n_classes:
-        return np.ones(explorer.network.n_nodes)
-    own = np.take_along_axis(explorer.fitted.probabilities, explorer.classes[:, None], axis=1)[:, 0]
-    return np.where(explorer.observed, 1.0, own)
+def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, Any]]:
+    """Some items to begin with: the best linked of the largest classes, the commonest attributes."""
+    found = []
+    for facts in explorer.types.values():
+        rows = [int(i) for i in np.argsort(-facts.weights, kind="stable")[:most]]
+        if facts.class_names:
+            rows = []
+            sizes = np.bincount(facts.classes, minlength=len(facts.class_names))
+            sure = facts.probability > 0.9  # a wrong guess would be a poor beginning
+            for k in np.argsort(-sizes, kind="stable")[:most]:
+                members = np.flatnonzero((facts.classes == k) & sure)
+                if len(members):
+                    rows.append(int(members[facts.weights[members].argmax()]))
+        found += [reference(facts, row) for row in rows]
+    return found
 
 
 def _histogram(counts: np.ndarray, most: int = 24) -> list[dict[str, int]]:

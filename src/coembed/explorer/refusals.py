@@ -42,7 +42,9 @@ def invalid(problems: Sequence[Any]) -> str:
     """
     problem, at = _clearest([(each, _place(each)) for each in problems])
     field = ".".join(map(str, at))[:80] or "the body"
-    names = problem["type"] in ("list_type", "dict_type") and at[-1:] in (("attributes",), ("links",))
+    names = problem["type"] in ("list_type", "dict_type") and (
+        at[-1:] in (("attributes",), ("links",)) or at[-2:-1] == ("relations",)
+    )
     if names and len(problems) > 1:
         return f"{field} must be a list of names, or an object of names with values"
     if problem["type"] == "missing" and (problem["loc"][0] == "query" or not at):

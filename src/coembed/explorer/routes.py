@@ -17,19 +17,23 @@ from fastapi.responses import JSONResponse
 from coembed.errors import InputError
 from coembed.explorer import cards, overview, schemas
 from coembed.explorer.asking import Explorer
-from coembed.explorer.new_nodes import Newcomer, welcome
-from coembed.fitted.matches import ItemKind
+from coembed.explorer.new_items import Newcomer, welcome
+from coembed.fitted.cell_texts import cell_texts
+from coembed.fitted.questions import named_relation
 
 ARROW = "application/vnd.apache.arrow.stream"
 KEPT_CARDS = 1024
 
 IdParameter = Annotated[
     str,
-    Query(max_length=schemas.LONGEST_ID, description="Name of the item, any characters.", examples=["fish"]),
+    Query(max_length=schemas.LONGEST_ID, description="Id of the item, any characters.", examples=["fish"]),
 ]
-NodeParameter = Annotated[
-    str,
-    Query(max_length=schemas.LONGEST_ID, description="Name of a node.", examples=["Denmark.n.01"]),
+TypeParameter = Annotated[
+    str | None,
+    Query(max_length=schemas.LONGEST_NAME, description="Name of a type of items, see `types`."),
+]
+RelationParameter = Annotated[
+    str | None, Query(max_length=schemas.LONGEST_NAME, description="Name of a relation or column.")
 ]
 K = Annotated[int, Query(ge=1, le=schemas.MOST_ANSWERS, description="How many answers of each sort.")]
 Limit = Annotated[int, Query(ge=1, le=schemas.MOST_ANSWERS, description="Items of a page.")]
@@ -75,6 +79,7 @@ class Kept:
     def overviews(self) -> dict[str, bytes]:
         makers: dict[str, Callable[[Explorer], dict[str, Any]]] = {
             "model": overview.model,
+            "types": overview.types,
             "training": overview.training,
             "quality": overview.quality,
             "data": overview.data,
@@ -83,8 +88,8 @@ class Kept:
 
 
 def make_router(explorer: Explorer) -> APIRouter:
-    """All addresses under ``/api``."""
-    router = APIRouter(prefix="/api", responses=FAILURES, default_response_class=Json)
+    """All addresses under ``/api/v1``."""
+    router = APIRouter(prefix="/api/v1", responses=FAILURES, default_response_class=Json)
     _overviews(router, explorer)
     _items(router, explorer)
     _work(router, explorer)
@@ -101,6 +106,12 @@ def _overviews(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/model", response_model=schemas.Model, summary="The model in short, classes and colours")
     def model() -> Response:
         return Response(kept.overviews["model"], media_type="application/json")
+
+    @router.get(
+        "/types", response_model=schemas.TypesAnswer, summary="Types of items and how they are joined"
+    )
+    def types() -> Response:
+        return Response(kept.overviews["types"], media_type="application/json")
 
     @router.get("/training", response_model=schemas.Training, summary="Curves and settings of the fit")
     def training() -> Response:
@@ -136,76 +147,130 @@ def _overviews(router: APIRouter, explorer: Explorer) -> None:
 
 
 def _items(router: APIRouter, explorer: Explorer) -> None:
-    node_card = lru_cache(KEPT_CARDS)(lambda id, k: Json(cards.node_card(explorer, id, k)).body)
-    attribute_card = lru_cache(KEPT_CARDS)(lambda id, k: Json(cards.attribute_card(explorer, id, k)).body)
+    card = lru_cache(KEPT_CARDS)(lambda id, type, k: Json(cards.item_card(explorer, id, type, k)).body)
 
-    def similar_to(id: str, kind: ItemKind | None, k: int) -> Response:
-        found = explorer.kind(id, kind)
-        matches = explorer.fitted.similar(explorer.at(id, found), k, found)
-        return Json({"id": id, "kind": found, "items": [cards.match_dict(match) for match in matches]})
+    def nearest_to(question: schemas.NearestQuestion) -> Response:
+        type = explorer.type_of(question.id, question.type)
+        row = explorer.at(question.id, type)
+        found = explorer.fitted.nearest(row, question.to, question.k, type=type, positions=True)
+        return Json({**cards.reference(explorer.types[type], row), "items": cards.plain(found)})
+
+    def completed(question: schemas.CompleteQuestion) -> Response:
+        return Json(complete_item(explorer, question))
 
     @router.get("/search", response_model=schemas.SearchAnswer, summary="Find names, typing errors included")
     def search(
         q: Annotated[str, Query(max_length=schemas.LONGEST_ID, examples=["denmrak"])],
+        type: TypeParameter = None,
         limit: Limit = 10,
         offset: Offset = 0,
     ) -> Response:
-        return Json(overview.search(explorer, q, limit, offset))
+        return Json(overview.search(explorer, q, type, limit, offset))
 
-    @router.get("/items", response_model=schemas.ItemsAnswer, summary="All items of a kind, page by page")
+    @router.get("/items", response_model=schemas.ItemsAnswer, summary="All items of a type, page by page")
     def items(
-        kind: schemas.Kind = "node",
+        type: TypeParameter = None,
         label: Annotated[
             str | None, Query(max_length=schemas.LONGEST_ID, description="Only of a class.")
         ] = None,
         offset: Offset = 0,
         limit: Limit = 50,
     ) -> Response:
-        return Json(overview.items(explorer, kind, label, offset, limit))
+        return Json(overview.items(explorer, type, label, offset, limit))
 
-    @router.get("/node", response_model=schemas.NodeCard, summary="All about a node")
-    def node(id: NodeParameter, k: K = 10) -> Response:
-        return Response(node_card(id, k), media_type="application/json")
+    @router.get("/item", response_model=schemas.ItemCard, summary="All about an item of any type")
+    def item(id: IdParameter, type: TypeParameter = None, k: K = 10) -> Response:
+        return Response(card(id, type, k), media_type="application/json")
 
-    @router.post("/node", response_model=schemas.NodeCard, summary="All about a node, however long its id")
-    def node_by_body(question: schemas.ItemQuestion) -> Response:
-        return Response(node_card(question.id, question.k), media_type="application/json")
+    @router.post("/item", response_model=schemas.ItemCard, summary="All about an item, however long its id")
+    def item_by_body(question: schemas.ItemQuestion) -> Response:
+        return Response(card(question.id, question.type, question.k), media_type="application/json")
 
-    @router.get("/attribute", response_model=schemas.AttributeCard, summary="All about an attribute")
-    def attribute(id: IdParameter, k: K = 10) -> Response:
-        return Response(attribute_card(id, k), media_type="application/json")
-
-    @router.post(
-        "/attribute", response_model=schemas.AttributeCard, summary="All about an attribute of any length"
-    )
-    def attribute_by_body(question: schemas.ItemQuestion) -> Response:
-        return Response(attribute_card(question.id, question.k), media_type="application/json")
-
-    @router.get("/similar", response_model=schemas.Matches, summary="The items of its kind most like it")
-    def similar(id: IdParameter, kind: schemas.Kind | None = None, k: K = 10) -> Response:
-        return similar_to(id, kind, k)
+    @router.get("/similar", response_model=schemas.Matches, summary="The items of its type most like it")
+    def similar(id: IdParameter, type: TypeParameter = None, k: K = 10) -> Response:
+        return nearest_to(schemas.NearestQuestion(id=id, type=type, to=None, k=k))
 
     @router.post("/similar", response_model=schemas.Matches, summary="The same, for ids of any length")
-    def similar_by_body(question: schemas.SimilarQuestion) -> Response:
-        return similar_to(question.id, question.kind, question.k)
+    def similar_by_body(question: schemas.ItemQuestion) -> Response:
+        return nearest_to(schemas.NearestQuestion(id=question.id, type=question.type, to=None, k=question.k))
+
+    @router.get("/nearest", response_model=schemas.Matches, summary="The items of a type nearest to an item")
+    def nearest(id: IdParameter, type: TypeParameter = None, to: TypeParameter = None, k: K = 10) -> Response:
+        return nearest_to(schemas.NearestQuestion(id=id, type=type, to=to, k=k))
+
+    @router.post("/nearest", response_model=schemas.Matches, summary="The same, for ids of any length")
+    def nearest_by_body(question: schemas.NearestQuestion) -> Response:
+        return nearest_to(question)
+
+    @router.get(
+        "/complete", response_model=schemas.Completion, summary="What an item should have, or its cell hold"
+    )
+    def complete(
+        id: IdParameter,
+        type: TypeParameter = None,
+        relation: RelationParameter = None,
+        column: RelationParameter = None,
+        known: bool = False,
+        backwards: bool = False,
+        k: K = 10,
+    ) -> Response:
+        return completed(
+            schemas.CompleteQuestion(
+                id=id, type=type, k=k, relation=relation, column=column, known=known, backwards=backwards
+            )
+        )
+
+    @router.post("/complete", response_model=schemas.Completion, summary="The same, for ids of any length")
+    def complete_by_body(question: schemas.CompleteQuestion) -> Response:
+        return completed(question)
 
     @router.get("/neighbours", response_model=schemas.Neighbours, summary="What the network joins to an item")
     def neighbours(
-        id: NodeParameter,
-        kind: schemas.Kind = "node",
-        to: schemas.Kind = "node",
+        id: IdParameter,
+        type: TypeParameter = None,
+        relation: RelationParameter = None,
+        backwards: bool = False,
         offset: Offset = 0,
         limit: Limit = 50,
     ) -> Response:
-        return Json(cards.neighbours(explorer, id, kind, to, offset, limit))
+        return Json(cards.neighbours(explorer, id, type, relation, backwards, offset, limit))
 
     @router.post("/neighbours", response_model=schemas.Neighbours, summary="The same, for ids of any length")
     def neighbours_by_body(question: schemas.NeighbourQuestion) -> Response:
-        return Json(
-            cards.neighbours(
-                explorer, question.id, question.kind, question.to, question.offset, question.limit
-            )
+        asked = question.relation, question.backwards, question.offset, question.limit
+        return Json(cards.neighbours(explorer, question.id, question.type, *asked))
+
+
+def complete_item(explorer: Explorer, question: schemas.CompleteQuestion) -> dict[str, Any]:
+    """The answer to what an item should have."""
+    if question.relation is not None and question.column is not None:
+        raise InputError("give a relation or a column, not both")
+    type = explorer.type_of(question.id, question.type)
+    row = explorer.at(question.id, type)
+    relation = explorer.network.relation(
+        named_relation(explorer.fitted, question.relation or question.column, type)
+    )
+    found = explorer.fitted.complete(
+        row,
+        relation.name,
+        question.k,
+        type=type,
+        known=question.known,
+        backwards=question.backwards,
+        positions=True,
+    )
+    text = None
+    if relation.column is not None and relation.column.numeric and type == relation.source:
+        text = (
+            f"{relation.column.name} {' ± '.join(cell_texts(relation.column, found[0].score, found[0].std))}"
         )
+    return {
+        **cards.reference(explorer.types[type], row),
+        "relation": relation.name,
+        "score": cards.unit_of(explorer, relation.name),
+        "text": text,
+        "items": cards.plain(found),
+    }
 
 
 def _work(router: APIRouter, explorer: Explorer) -> None:
@@ -215,40 +280,65 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
     def needs_networks() -> None:
         if not explorer.can_embed:
             raise InputError(
-                "this model cannot place new nodes: it was itself made by placing some; "
+                "this model cannot place new items: it was itself made by placing some; "
                 "serve the model that was trained"
             )
 
-    @router.post("/why", response_model=schemas.WhyAnswer, summary="What speaks for a class and attributes")
+    @router.post("/why", response_model=schemas.WhyAnswer, summary="What speaks for a class and for answers")
     def why(question: schemas.WhyQuestion) -> Response:
         needs_networks()
         with turn:
-            return Json(cards.why(explorer, question.id, question.attributes, question.k))
+            asked = question.relation, question.targets, question.k
+            return Json(cards.why(explorer, question.id, question.type, *asked))
 
     @router.post("/spread", response_model=schemas.SpreadAnswer, summary="Uncertainty on the map")
     def spread(question: schemas.SpreadQuestion) -> Response:
-        return Json(cards.spread(explorer, question.nodes, question.attributes))
+        return Json(cards.spread(explorer, question.items))
 
-    @router.post("/embed", response_model=schemas.EmbedAnswer, summary="Place new nodes, without training")
-    def embed(question: schemas.EmbedQuestion) -> Response:
+    @router.post("/place", response_model=schemas.PlaceAnswer, summary="Place new items, without training")
+    def place(question: schemas.PlaceQuestion) -> Response:
         needs_networks()
         newcomers = [
-            Newcomer(node.id, _valued(node.attributes), _valued(node.links)) for node in question.nodes
+            Newcomer(
+                item.id,
+                explorer.facts(item.type or explorer.main.name).name,
+                {name: _valued(joined) for name, joined in item.relations.items()},
+                dict(item.columns),
+            )
+            for item in question.items
+        ]
+        with turn:
+            return Json({"items": welcome(explorer, newcomers, question.k)})
+
+    @router.post("/embed", response_model=schemas.EmbedAnswer, summary="Place new nodes of a plain network")
+    def embed(question: schemas.EmbedQuestion) -> Response:
+        needs_networks()
+        if not explorer.network.is_plain:
+            raise InputError("this model has types of its own; place new items with /api/v1/place")
+        newcomers = [
+            Newcomer(
+                node.id,
+                explorer.main.name,
+                {"links": _valued(node.links), "attributes": _valued(node.attributes)},
+            )
+            for node in question.nodes
         ]
         with turn:
             return Json({"nodes": welcome(explorer, newcomers, question.k)})
 
     @router.post("/score", response_model=schemas.ScoreAnswer, summary="Scores of pairs")
     def score(question: schemas.ScoreQuestion) -> Response:
-        fitted = explorer.fitted
-        links = [(explorer.at(a, "node"), explorer.at(b, "node")) for a, b in question.links]
-        owned = [(explorer.at(a, "node"), explorer.at(b, "attribute")) for a, b in question.attributes]
-        return Json(
-            {
-                "links": fitted.score_links(np.array(links)).tolist() if links else [],
-                "attributes": fitted.score_attributes(np.array(owned)).tolist() if owned else [],
-            }
-        )
+        found = {}
+        for name, pairs in question.root.items():
+            relation = explorer.network.relation(name)
+            ends = [
+                (explorer.at(near, relation.source), explorer.at(far, relation.target)) for near, far in pairs
+            ]
+            column = relation.column
+            if column is not None and not all(column.start <= far < column.stop for _, far in ends):
+                raise InputError(f"{name} has values of its own; take ids of the column {column.name}")
+            found[name] = explorer.fitted.score(name, np.array(ends)).tolist() if ends else []
+        return Json(found)
 
 
 def _valued(joined: list[str] | dict[str, float]) -> dict[str, float]:

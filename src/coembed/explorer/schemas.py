@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
-Kind = Literal["node", "attribute"]
 MOST_ANSWERS, MOST_PAIRS, MOST_NEW, MOST_JOINED, MOST_SPREADS, MOST_WHY = 200, 10_000, 20, 2_000, 400, 50
 LONGEST_ID = 65_536
 
+LONGEST_NAME = 1000
+"""Characters of the name of a type, a relation or a column."""
+
 Id = Annotated[str, Field(max_length=LONGEST_ID, examples=["Denmark.n.01"])]
+TypeName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["node"])]
+RelationName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["links"])]
+Unit = Literal["probability", "value"]
 
 
 def _whole(value: object) -> object:
@@ -34,38 +39,92 @@ class ItemQuestion(_Question):
     """A question about one item whose id may be too long for an address."""
 
     id: Id
+    type: TypeName | None = Field(None, description="Needed only if several types have that id.")
     k: Count = 10
 
 
-class SimilarQuestion(ItemQuestion):
-    kind: Kind | None = None
+class NearestQuestion(ItemQuestion):
+    to: TypeName | None = Field(None, description="Of which type; by default the item's own.")
+
+
+class CompleteQuestion(ItemQuestion):
+    relation: RelationName | None = Field(None, description="By default its words, or its first relation.")
+    column: Annotated[str, Field(max_length=LONGEST_NAME, examples=["attributes"])] | None = Field(
+        None, description="Instead of a relation."
+    )
+    known: bool = Field(False, description="Rank also what the network already holds.")
+    backwards: bool = Field(False, description="Of a directed relation: who should point to the item.")
 
 
 class NeighbourQuestion(_Question):
     id: Id
-    kind: Kind = "node"
-    to: Kind = "node"
+    type: TypeName | None = None
+    relation: RelationName | None = None
+    backwards: bool = False
     offset: Offset = 0
     limit: Count = 50
 
 
 class WhyQuestion(_Question):
     id: Id
-    attributes: Annotated[list[Id], Field(max_length=MOST_WHY, examples=[["sea", "europe"]])] = []
+    type: TypeName | None = None
+    relation: RelationName | None = Field(None, description="By default its words, or its first relation.")
+    targets: Annotated[list[Id], Field(max_length=MOST_WHY, examples=[["sea", "europe"]])] = Field(
+        [], description="Ids at the far end of the relation, or values of the column."
+    )
     k: Annotated[int, Field(ge=1, le=20), BeforeValidator(_whole)] = 4
 
 
 class SpreadQuestion(_Question):
-    """Positions in the columns of the map."""
+    """Positions in the columns of the map, by type."""
 
-    nodes: Annotated[list[Whole], Field(max_length=MOST_SPREADS, examples=[[0, 1]])] = []
-    attributes: Annotated[list[Whole], Field(max_length=MOST_SPREADS, examples=[[0]])] = []
+    items: Annotated[
+        dict[TypeName, Annotated[list[Whole], Field(max_length=MOST_SPREADS)]],
+        Field(max_length=100, examples=[{"node": [0, 1], "attribute": [0]}]),
+    ]
 
 
 Value = Annotated[float, Field(ge=-1e30, le=1e30, allow_inf_nan=False)]
+Text = Annotated[str, Field(max_length=LONGEST_ID)]
 Joined = Annotated[
     list[Id] | dict[Id, Value], Field(max_length=MOST_JOINED, description="Names, or names with values.")
 ]
+Cell = Annotated[
+    Text | Value | bool | Joined | None,
+    Field(description="As its table has it: a number, a text, yes or no; or a list of tags."),
+]
+
+
+class NewItem(_Question):
+    id: Id = "new item"
+    type: TypeName | None = Field(None, description="By default the main type.")
+    relations: Annotated[dict[RelationName, Joined], Field(max_length=200)] = {}
+    columns: Annotated[
+        dict[Annotated[str, Field(max_length=LONGEST_NAME)], Cell], Field(max_length=2000)
+    ] = {}
+
+
+class PlaceQuestion(_Question):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {
+                    "items": [
+                        {
+                            "id": "newcomer",
+                            "relations": {"links": ["salmon.n.01"]},
+                            "columns": {"attributes": ["fish", "sea"]},
+                        }
+                    ],
+                    "k": 5,
+                }
+            ]
+        },
+    )
+    items: Annotated[list[NewItem], Field(min_length=1, max_length=MOST_NEW)]
+    k: Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole)] = 8
 
 
 class NewNode(_Question):
@@ -75,6 +134,8 @@ class NewNode(_Question):
 
 
 class EmbedQuestion(_Question):
+    """New nodes of a plain network, the short way."""
+
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
@@ -91,17 +152,21 @@ class EmbedQuestion(_Question):
     k: Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole)] = 8
 
 
-class ScoreQuestion(_Question):
-    """Pairs of nodes, and pairs of node and attribute."""
+Pair = Annotated[list[Id], Field(min_length=2, max_length=2)]
 
-    links: Annotated[
-        list[Annotated[list[Id], Field(min_length=2, max_length=2)]],
-        Field(max_length=MOST_PAIRS, examples=[[["Denmark.n.01", "Sweden.n.01"]]]),
-    ] = []
-    attributes: Annotated[
-        list[Annotated[list[Id], Field(min_length=2, max_length=2)]],
-        Field(max_length=MOST_PAIRS, examples=[[["Denmark.n.01", "sea"]]]),
-    ] = []
+
+class ScoreQuestion(RootModel[dict[RelationName, Annotated[list[Pair], Field(max_length=MOST_PAIRS)]]]):
+    """Pairs of ids by relation, the near end first."""
+
+    model_config = ConfigDict(
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {"links": [["Denmark.n.01", "Sweden.n.01"]], "attributes": [["Denmark.n.01", "sea"]]}
+            ],
+            "maxProperties": 100,
+        },
+    )
 
 
 # Answers
@@ -111,8 +176,8 @@ class Health(BaseModel):
     status: Literal["ok"] = Field(examples=["ok"])
     version: str
     model: str = Field(description="Name of the network that was fitted.")
-    nodes: int
-    attributes: int
+    nodes: int = Field(description="Items of the main type.")
+    attributes: int = Field(description="Of the main type.")
     classes: int
 
 
@@ -126,10 +191,40 @@ class ClassEntry(BaseModel):
 
 class ItemRef(BaseModel):
     id: str
-    kind: Kind
+    type: str
+    title: str = Field(description="What people call it.")
 
 
-class Model(Health):
+class TypeEntry(BaseModel):
+    name: str
+    items: int
+    owner: str | None = Field(description="The type whose attributes these are, if they are some.")
+    classes: list[str]
+    labelled: int
+    colour: str | None
+    mark: str
+
+
+class RelationEntry(BaseModel):
+    name: str
+    source: str
+    target: str
+    directed: bool
+    entries: int
+    score: Unit
+    column: str | None = Field(description="The column of the source's table that it is, if it is one.")
+    kind: str | None
+
+
+class TypesAnswer(BaseModel):
+    main: str
+    types: list[TypeEntry]
+    relations: list[RelationEntry]
+
+
+class Model(Health, TypesAnswer):
+    plain: bool
+    coloured: str = Field(description="The type whose classes are the colours of the map.")
     preset: str
     dim: int
     code_dim: int
@@ -138,14 +233,14 @@ class Model(Health):
     labelled: int
     can_embed: bool
     judged: bool
-    scores: dict[str, Literal["probability", "value"]]
+    scores: dict[str, Unit]
     class_list: list[ClassEntry]
     examples: list[ItemRef]
 
 
 class Found(ItemRef):
-    label: str | None = Field(description="Class of a node, observed or else predicted.")
-    weight: int = Field(description="Links of a node, owners of an attribute.")
+    label: str | None = Field(description="Its class, observed or else predicted.")
+    weight: int = Field(description="Entries of an item, owners of an attribute.")
     score: float = Field(description="5 equal, 4 begins so, 3 words begin so, 2 contains it, below: alike.")
 
 
@@ -175,9 +270,14 @@ class Match(ItemRef):
     label: str | None
 
 
-class Matches(BaseModel):
-    id: str
-    kind: Kind
+class Matches(ItemRef):
+    items: list[Match]
+
+
+class Completion(ItemRef):
+    relation: str
+    score: Unit
+    text: str | None = Field(description="A number in its unit with its spread, in words.")
     items: list[Match]
 
 
@@ -188,8 +288,8 @@ class LabelProbability(BaseModel):
 
 class Certainty(BaseModel):
     words: str | None
-    surer_than: float | None = Field(description="Share of nodes whose class is less certain.")
-    sharper_than: float = Field(description="Share of nodes whose place is less certain.")
+    surer_than: float | None = Field(description="Share of items of its type whose class is less certain.")
+    sharper_than: float = Field(description="Share of items of its type whose place is less certain.")
 
 
 class Neighbour(ItemRef):
@@ -209,52 +309,75 @@ class Place(BaseModel):
     covariance: list[list[float]] = Field(description="How far the uncertainty carries it on the map.")
 
 
-class NodeCard(ItemRef):
-    label: str | None = Field(description="The observed class, if any.")
-    true_label: str | None = Field(description="The hidden class, where the truth was given.")
-    probabilities: list[LabelProbability]
-    certainty: Certainty
-    links: Neighbours
-    attributes: Neighbours
-    suggested_attributes: list[Match]
-    suggested_links: list[Match]
-    similar: list[Match]
-    profile: list[Match] = Field(description="Nearest attributes (cosine).")
-    place: Place
+class CellEntry(BaseModel):
+    column: str
+    relation: str
+    kind: str
+    known: str | None
+    expected: str | None
+    spread: str | None = Field(description="Of a number, in its unit.")
+    values: list[Match] = Field(description="Of a category: its values, the likeliest first.")
+
+
+class Suggested(BaseModel):
+    relation: str
+    other: str = Field(description="The type at the other end.")
+    backwards: bool
+    score: Unit
+    suggested: list[Match]
+
+
+class Walked(Suggested):
+    directed: bool
+    has: Neighbours
+
+
+class ColumnRef(BaseModel):
+    name: str
+    kind: str
+    relation: str
 
 
 class ClassShare(BaseModel):
     label: str
     share: float = Field(description="Among the owners.")
-    everywhere: float = Field(description="Among all nodes.")
+    everywhere: float = Field(description="Among all items of their type.")
 
 
-class AttributeCard(ItemRef):
-    owners: Neighbours
-    nodes: list[Match] = Field(description="The nodes it stands for (cosine).")
-    similar: list[Match]
-    classes: list[ClassShare]
-    sharper_than: float
+class ItemCard(ItemRef):
+    owner: str | None = Field(description="Of an attribute: the type that has it.")
+    column: ColumnRef | None = Field(description="Of an attribute: its column.")
+    label: str | None = Field(description="The observed class, if any.")
+    true_label: str | None = Field(description="The hidden class, where the truth was given.")
+    probabilities: list[LabelProbability]
+    certainty: Certainty
+    cells: list[CellEntry] = Field(description="Columns that have one cell an item.")
+    relations: list[Walked] = Field(
+        description="What it has and should have; columns of tags and words first."
+    )
+    nearest: dict[str, list[Match]] = Field(description="By type (cosine).")
+    classes: list[ClassShare] = Field(description="Of an attribute: how the classes share it.")
     place: Place
 
 
 class ReasonEntry(ItemRef):
     contribution: float = Field(description="What the score loses without it.")
-    owns: bool = Field(description="Whether this linked node owns the attribute.")
+    relation: str
+    owns: bool = Field(description="Whether this linked item has what is explained.")
 
 
 class WhyEntry(BaseModel):
     target: str
+    title: str
     score: float
     owners: list[str]
     owners_total: int
     reasons: list[ReasonEntry]
 
 
-class WhyAnswer(BaseModel):
-    id: str
+class WhyAnswer(ItemRef):
     label: WhyEntry | None
-    attributes: list[WhyEntry]
+    targets: list[WhyEntry]
 
 
 class Spread(BaseModel):
@@ -263,59 +386,51 @@ class Spread(BaseModel):
 
 
 class SpreadAnswer(BaseModel):
-    nodes: list[Spread]
-    attributes: list[Spread]
-
-
-class Unknown(BaseModel):
-    attributes: list[str]
-    links: list[str]
+    items: dict[str, list[Spread]]
 
 
 class Placed(BaseModel):
     id: str
-    kind: Literal["new"]
-    unknown: Unknown = Field(description="What the model does not know; it was left out.")
+    type: str
+    unknown: dict[str, list[str]] = Field(
+        description="By relation or column, what the model does not know; it was left out."
+    )
     place: Place
     probabilities: list[LabelProbability]
     words: str | None
-    suggested_attributes: list[Match]
-    suggested_links: list[Match]
-    similar: list[Match]
-    profile: list[Match]
+    cells: list[CellEntry]
+    relations: list[Suggested]
+    nearest: dict[str, list[Match]]
+
+
+class PlaceAnswer(BaseModel):
+    items: list[Placed]
 
 
 class EmbedAnswer(BaseModel):
     nodes: list[Placed]
 
 
-class ScoreAnswer(BaseModel):
-    links: list[float]
-    attributes: list[float]
+class ScoreAnswer(RootModel[dict[str, list[float]]]):
+    """Scores by relation."""
 
 
-class NodeColumns(BaseModel):
+class TypeColumns(BaseModel):
+    type: str
+    class_names: list[str]
     id: list[str]
+    title: list[str] | None = Field(description="Null: as the ids.")
     x: list[float]
     y: list[float]
-    label: list[int] = Field(description="Index of the class, -1 without classes.")
-    observed: list[int]
-    probability: list[float]
-    degree: list[int]
-
-
-class AttributeColumns(BaseModel):
-    id: list[str]
-    x: list[float]
-    y: list[float]
-    owners: list[int]
+    label: list[int] | None = Field(description="Index of the class; null without classes.")
+    observed: list[int] | None
+    probability: list[float] | None
+    weight: list[int] = Field(description="Entries of an item, owners of an attribute.")
 
 
 class MapAnswer(BaseModel):
     method: str
-    class_names: list[str]
-    nodes: NodeColumns
-    attributes: AttributeColumns
+    types: list[TypeColumns]
 
 
 class Training(BaseModel):
@@ -335,15 +450,15 @@ class ReliabilityBin(BaseModel):
     nodes: int
 
 
-class Mistake(BaseModel):
-    id: str
+class Mistake(ItemRef):
     predicted: str
     true: str
     probability: float
 
 
 class QualityAnswer(BaseModel):
-    judged: int = Field(description="Nodes with a hidden label that is known here; 0: no truth was given.")
+    type: str
+    judged: int = Field(description="Items with a hidden label that is known here; 0: no truth was given.")
     figures: dict[str, float]
     class_names: list[str]
     confusion: list[list[int]]
@@ -357,8 +472,7 @@ class Bin(BaseModel):
     count: int
 
 
-class Counted(BaseModel):
-    id: str
+class Counted(ItemRef):
     count: int
 
 

@@ -20,7 +20,6 @@ from coembed.explorer import cards, overview
 from coembed.explorer.application import page_files
 from coembed.explorer.asking import Explorer
 from coembed.files import replacing_file
-from coembed.fitted.matches import ItemKind
 from coembed.progress import CountProgress
 
 MOST_CARDS = 3000
@@ -38,7 +37,7 @@ def write_report(
     Parameters
     ----------
     most_cards
-        Nodes, and attributes, that get a card: the best linked, the commonest. All are on the map.
+        Items of each type that get a card: the best linked, the commonest. All are on the map.
     """
     check_report(path)
     overviews = {
@@ -62,37 +61,49 @@ def check_report(path: Path) -> None:
 
 
 def _cards(explorer: Explorer, most: int, progress: CountProgress | None) -> dict[str, dict[str, Any]]:
-    """The cards by kind and name, each with its neighbours and, of a node, the reasons."""
-    chosen: list[tuple[ItemKind, int]] = [
-        *(("node", int(i)) for i in np.argsort(-explorer.degrees, kind="stable")[:most]),
-        *(("attribute", int(i)) for i in np.argsort(-explorer.owners, kind="stable")[:most]),
+    """The cards by type and id, each with its neighbours and, of an entity, the reasons."""
+    chosen = [
+        (name, int(row))
+        for name, facts in explorer.types.items()
+        for row in np.argsort(-facts.weights, kind="stable")[:most]
     ]
-    found: dict[str, dict[str, Any]] = {"node": {}, "attribute": {}}
-    for done, (kind, row) in enumerate(chosen, 1):
-        name = str(explorer.names(kind)[row])
-        found[kind][name] = _node(explorer, name) if kind == "node" else _attribute(explorer, name)
+    found: dict[str, dict[str, Any]] = {name: {} for name in explorer.types}
+    for done, (type, row) in enumerate(chosen, 1):
+        id = str(explorer.types[type].ids[row])
+        found[type][id] = _card(explorer, type, id)
         if progress is not None and (done % 20 == 0 or done == len(chosen)):
             progress(done, len(chosen))
     return found
 
 
-def _node(explorer: Explorer, name: str) -> dict[str, Any]:
-    card = cards.node_card(explorer, name, _ANSWERS)
-    suggested = [match["id"] for match in card["suggested_attributes"][:_EXPLAINED]]
-    reasons = cards.why(explorer, name, suggested, 4) if explorer.can_embed else None
-    return {"card": card, "why": reasons, "neighbours": _more(explorer, name, "node", card, "links")}
+def _card(explorer: Explorer, type: str, id: str) -> dict[str, Any]:
+    card = cards.item_card(explorer, id, type, _ANSWERS)
+    reasons = None
+    if explorer.can_embed and card["owner"] is None:
+        words = next((each for each in card["relations"] if _has_words(explorer, each["relation"])), None)
+        targets = [] if words is None else [match["id"] for match in words["suggested"][:_EXPLAINED]]
+        reasons = cards.why(explorer, id, type, words and words["relation"], targets, 4)
+    return {"card": card, "why": reasons, "neighbours": _more(explorer, id, type, card)}
 
 
-def _attribute(explorer: Explorer, name: str) -> dict[str, Any]:
-    card = cards.attribute_card(explorer, name, _ANSWERS)
-    return {"card": card, "neighbours": _more(explorer, name, "attribute", card, "owners")}
+def _has_words(explorer: Explorer, relation: str) -> bool:
+    return explorer.network.relation(relation).column is not None
 
 
-def _more(explorer: Explorer, name: str, kind: ItemKind, card: dict[str, Any], part: str) -> dict[str, Any]:
-    """The nodes that the network joins to an item, where the card does not hold them all."""
-    if card[part]["total"] <= len(card[part]["items"]):
-        return {}
-    return {"node": cards.neighbours(explorer, name, kind, "node", 0, _NEIGHBOURS)}
+def _more(explorer: Explorer, id: str, type: str, card: dict[str, Any]) -> dict[str, Any]:
+    """What the network joins to an item, where the card does not hold it all."""
+    found = {}
+    for each in card["relations"]:
+        if each["has"]["total"] > len(each["has"]["items"]) and not _has_words_of(explorer, each, type):
+            way = f"{each['relation']}{'<' if each['backwards'] else '>'}"
+            asked = each["relation"], each["backwards"], 0, _NEIGHBOURS
+            found[way] = cards.neighbours(explorer, id, type, *asked)
+    return found
+
+
+def _has_words_of(explorer: Explorer, walked: dict[str, Any], type: str) -> bool:
+    """Whether these are the words of an entity, of which the card has enough."""
+    return _has_words(explorer, walked["relation"]) and explorer.types[type].owner is None
 
 
 def _in_one_file(page: dict[str, bytes], carried: str) -> str:

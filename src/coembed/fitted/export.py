@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,6 @@ import numpy as np
 from coembed.errors import InputError
 from coembed.files import replacing_file
 from coembed.fitted.fitted import Fitted
-from coembed.fitted.gaussians import Codes
 from coembed.network.network import UNKNOWN
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
@@ -28,24 +27,52 @@ _BY_SUFFIX: dict[str, Format] = {
 
 
 def export(
-    fitted: Fitted, path: str | os.PathLike[str], format: str | None = None, new: np.ndarray | None = None
+    fitted: Fitted,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    new: Mapping[str, np.ndarray] | None = None,
 ) -> list[Path]:
-    """Write the codes of all nodes and attributes; returns the files written.
+    """Write the codes of all items of all types; returns the files written.
 
     Parameters
     ----------
     format
-        ``csv`` and ``parquet``: a row an item with kind, name, label, probability, means and standard
-        deviations; ``npz``: arrays; ``word2vec``: text that gensim reads; ``projector``: a pair of ``.tsv``
-        for the TensorBoard projector. By default what the ending says.
+        ``csv`` and ``parquet``: a row an item with type, id, title, label, probability, means and standard
+        deviations; ``npz``: arrays (see :func:`arrays_of`); ``word2vec``: text that gensim reads;
+        ``projector``: a pair of ``.tsv`` for the TensorBoard projector. By default what the ending says.
     new
-        True for items that were placed without training, nodes first: a column more in the tables.
+        By type, positions of items that were placed without training: a column more in the tables.
     """
     target = Path(path)
     chosen = check_target(target, format)
     if chosen in ("csv", "parquet"):
         return _write_table(fitted, target, chosen, new)
     return _WRITERS[chosen](fitted, target)
+
+
+def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
+    """The codes as arrays by name.
+
+    ``TYPE.ids``, ``TYPE.mean`` and ``TYPE.std`` of every type, in the common space: the inner product or the
+    cosine of any two rows says how related they are. ``TYPE.titles`` where items have titles;
+    ``TYPE.probabilities`` and ``TYPE.classes`` where they have classes. Of a relation that has a direction,
+    or that is one of several between the same types, ``RELATION.query``: what to compare with the codes of
+    its target instead of the codes of its source.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, items in fitted.network.types.items():
+        codes, probabilities = fitted.codes(name), fitted.probabilities_of(name)
+        found[f"{name}.ids"] = np.array([str(each) for each in items.ids], dtype=str)
+        if items.titles is not None:
+            found[f"{name}.titles"] = np.array([str(each) for each in items.titles], dtype=str)
+        found[f"{name}.mean"], found[f"{name}.std"] = codes.mean, codes.std
+        if items.labels is not None and items.n_classes and probabilities is not None:
+            found[f"{name}.probabilities"] = probabilities
+            found[f"{name}.classes"] = items.labels.classes.astype(str)
+    for name, fit in fitted.relations.items():
+        if fit.turn is not None or fit.lean is not None:
+            found[f"{name}.query"] = fit.query(fitted.codes(fitted.network.relation(name).source))
+    return found
 
 
 def check_target(path: Path, format: str | None = None) -> Format:
@@ -63,80 +90,81 @@ def check_target(path: Path, format: str | None = None) -> Format:
     raise InputError(f"there is no {what}; known: {', '.join(FORMATS)} (choose with --format)")
 
 
-def _both(fitted: Fitted) -> Codes:
-    nodes, attributes = fitted.nodes, fitted.attributes
-    return Codes(np.vstack([nodes.mean, attributes.mean]), np.vstack([nodes.std, attributes.std]))
+def _means(fitted: Fitted) -> np.ndarray:
+    return np.vstack([fitted.codes(name).mean for name in fitted.network.types])
 
 
-def _names(fitted: Fitted) -> np.ndarray:
-    return np.concatenate([fitted.network.node_names, fitted.network.attribute_names])
+def _ids(fitted: Fitted) -> list[str]:
+    return [str(each) for items in fitted.network.types.values() for each in items.ids]
 
 
-def _kinds(fitted: Fitted) -> list[str]:
-    return ["node"] * fitted.network.n_nodes + ["attribute"] * fitted.network.n_attributes
+def _titles(fitted: Fitted) -> list[str]:
+    return [items.title(i) for items in fitted.network.types.values() for i in range(len(items))]
+
+
+def _types(fitted: Fitted) -> list[str]:
+    return [name for name, items in fitted.network.types.items() for _ in range(len(items))]
 
 
 def _labels(fitted: Fitted) -> tuple[list[str | None], list[float | None]]:
     """Class of every item, observed or else predicted, and the probability of that class."""
-    network = fitted.network
-    nothing: list[None] = [None] * network.n_attributes
-    if not network.n_classes:
-        return [*[None] * network.n_nodes, *nothing], [*[None] * network.n_nodes, *nothing]
-    observed = network.labels != UNKNOWN
-    classes = np.where(observed, network.labels, fitted.probabilities.argmax(axis=1))
-    probability = np.where(observed, 1, np.take_along_axis(fitted.probabilities, classes[:, None], 1)[:, 0])
-    return [*network.class_names[classes], *nothing], [*probability.tolist(), *nothing]
+    labels: list[str | None] = []
+    chances: list[float | None] = []
+    for name, items in fitted.network.types.items():
+        probabilities = fitted.probabilities_of(name)
+        if items.labels is None or not items.n_classes or probabilities is None:
+            labels += [None] * len(items)
+            chances += [None] * len(items)
+            continue
+        observed = items.labels.values != UNKNOWN
+        classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
+        likely = np.take_along_axis(probabilities, classes[:, None], 1)[:, 0]
+        labels += [str(each) for each in items.labels.classes[classes]]
+        chances += np.where(observed, 1, likely).tolist()
+    return labels, chances
 
 
-def _write_table(fitted: Fitted, path: Path, format: str, new: np.ndarray | None) -> list[Path]:
+def _write_table(fitted: Fitted, path: Path, format: str, new: Mapping[str, np.ndarray] | None) -> list[Path]:
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    codes = _both(fitted)
     labels, probability = _labels(fitted)
     columns = {
-        "kind": pa.array(_kinds(fitted)),
-        "name": pa.array(_names(fitted), type=pa.string()),
+        "type": pa.array(_types(fitted), type=pa.string()),
+        "id": pa.array(_ids(fitted), type=pa.string()),
+        "title": pa.array(_titles(fitted), type=pa.string()),
         "label": pa.array(labels, type=pa.string()),
         "probability": pa.array(probability, type=pa.float32()),
     }
     if new is not None:
-        columns["new"] = pa.array(new)
-    for prefix, values in (("mean", codes.mean), ("std", codes.std)):
-        columns |= {f"{prefix}{c}": pa.array(values[:, c]) for c in range(values.shape[1])}
+        fresh = [
+            np.isin(np.arange(len(items)), new.get(name, [])) for name, items in fitted.network.types.items()
+        ]
+        columns["new"] = pa.array(np.concatenate(fresh))
+    for part in ("mean", "std"):
+        values = np.vstack([getattr(fitted.codes(name), part) for name in fitted.network.types])
+        columns |= {f"{part}{c}": pa.array(values[:, c]) for c in range(values.shape[1])}
     with replacing_file(path) as sibling:
         (csv.write_csv if format == "csv" else parquet.write_table)(pa.table(columns), sibling)
     return [path]
 
 
 def _write_npz(fitted: Fitted, path: Path) -> list[Path]:
-    network = fitted.network
     with replacing_file(path) as sibling, sibling.open("wb") as stream:
-        np.savez_compressed(
-            stream,
-            node_names=network.node_names.astype(str),
-            attribute_names=network.attribute_names.astype(str),
-            class_names=network.class_names.astype(str),
-            node_mean=fitted.node_mean,
-            node_std=fitted.node_std,
-            node_code=fitted.node_code,
-            node_code_std=fitted.node_code_std,
-            probabilities=fitted.probabilities,
-            attribute_mean=fitted.attribute_mean,
-            attribute_std=fitted.attribute_std,
-        )
+        np.savez_compressed(stream, **arrays_of(fitted))  # type: ignore[arg-type]
     return [path]
 
 
 def _write_word2vec(fitted: Fitted, path: Path) -> list[Path]:
-    """A header line, then a line an item. Spaces part the fields, so those inside a name become underscores.
+    """A header line, then a line an item. Spaces part the fields, so those inside an id become underscores.
 
-    A name of both kinds would stand for two vectors: then every name gets its kind in front.
+    An id of two types would stand for two vectors: then every id gets its type in front.
     """
-    network, codes = fitted.network, _both(fitted).mean
-    names = ["_".join(str(name).split()) or "_" for name in _names(fitted)]
+    network, codes = fitted.network, _means(fitted)
+    names = ["_".join(name.split()) or "_" for name in _ids(fitted)]
     if len(set(names)) < len(names):
-        names = [f"{kind}:{name}" for kind, name in zip(_kinds(fitted), names, strict=True)]
+        kinds = ["_".join(kind.split()) or "_" for kind in _types(fitted)]
+        names = [f"{kind}:{name}" for kind, name in zip(kinds, names, strict=True)]
     if len(set(names)) < len(names):
         raise InputError(
             f"{network.name} has names that differ in spaces only, which this text cannot tell apart; "
@@ -152,16 +180,14 @@ def _write_word2vec(fitted: Fitted, path: Path) -> list[Path]:
 def _write_projector(fitted: Fitted, path: Path) -> list[Path]:
     """``NAME.tsv`` with the vectors and ``NAME.metadata.tsv`` with what they stand for."""
     metadata = path.with_name(f"{path.stem}.metadata.tsv")
-    labels, _ = _labels(fitted)
+    columns = (_titles(fitted), _types(fitted), _labels(fitted)[0], _ids(fitted))
     # the vectors take their name last: who finds them finds the metadata too
     with replacing_file(path) as vectors, replacing_file(metadata) as about:
-        np.savetxt(vectors, _both(fitted).mean, fmt="%.7g", delimiter="\t")
+        np.savetxt(vectors, _means(fitted), fmt="%.7g", delimiter="\t")
         with about.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write("name\tkind\tlabel\n")
-            for name, kind, label in zip(_names(fitted), _kinds(fitted), labels, strict=True):
-                stream.write(
-                    "\t".join(" ".join(str(field).split()) for field in (name, kind, label or "")) + "\n"
-                )
+            stream.write("title\ttype\tlabel\tid\n")
+            for fields in zip(*columns, strict=True):
+                stream.write("\t".join(" ".join(str(field or "").split()) for field in fields) + "\n")
     return [path, metadata]
 
 

@@ -162,6 +162,7 @@ class Fitted:
         *,
         type: str | None = None,
         known: bool = False,
+        backwards: bool = False,
         positions: bool = False,
     ) -> list[Match]:
         """What an item should have: in a relation, or in a column of its table.
@@ -170,10 +171,11 @@ class Fitted:
         expected probability. (With the setting ``balance`` it compares a pair with as many absent ones: it
         ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
         category as probabilities that sum to one. By default the item's words, or else its first relation.
+        From the far end of a relation, or with `backwards`, who should have the item.
         """
         from coembed.fitted.questions import complete
 
-        return complete(self, item, relation, k, type, known, positions)
+        return complete(self, item, relation, k, type, known, positions, backwards)
 
     def nearest(
         self,

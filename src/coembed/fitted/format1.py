@@ -142,7 +142,7 @@ def _placing(
 
 def _node_rows(weights: Mapping[str, np.ndarray]) -> RowLayers:
     names = {"links": "links", "words": "attributes"}
-    labelled = "label.1" in weights
+    labelled = _labelled(weights)
     return RowLayers(
         {name: weights[f"node.{old}.0"] for name, old in names.items()},
         weights["node.1"],
@@ -150,6 +150,10 @@ def _node_rows(weights: Mapping[str, np.ndarray]) -> RowLayers:
         label_bias=weights.get("label.bias.0"),
         label=Layer(weights["label.1"], weights["label.bias.1"]) if labelled else None,
     )
+
+
+def _labelled(weights: Mapping[str, np.ndarray]) -> bool:
+    return "label.1" in weights and weights["label.1"].shape[1] > 0
 
 
 def _views_layers(kind: str, weights: Mapping[str, np.ndarray]) -> ViewsLayers:
@@ -160,7 +164,7 @@ def _views_layers(kind: str, weights: Mapping[str, np.ndarray]) -> ViewsLayers:
         name[len(kind) + 1 : -2] for name in weights if name.startswith(f"{kind}.") and name.endswith(".0")
     ]
     ordered = [name for name in _ORDER[kind] if name in first]
-    labelled = kind == NODE and "label.1" in weights
+    labelled = kind == NODE and _labelled(weights)
     return ViewsLayers(
         branches(kind, ordered),
         Layer(weights[f"{kind}.1"], weights[f"{kind}.bias.1"]),

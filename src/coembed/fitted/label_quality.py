@@ -29,8 +29,10 @@ class Quality:
 
     Attributes
     ----------
+    type
+        Whose labels they are.
     nodes, truth, predicted, probability
-        Positions of the judged nodes, their classes, the likeliest classes and the probability of those.
+        Positions of the judged items, their classes, the likeliest classes and the probability of those.
     figures
         Accuracy, macro F1, log loss, Brier score, expected calibration error, and the accuracy of always
         saying the commonest known class.
@@ -38,9 +40,10 @@ class Quality:
         K x K counts: true class by predicted class.
     reliability
         A row a bin of the probability that is not empty: mean probability, share that is right, number of
-        nodes.
+        items.
     """
 
+    type: str
     nodes: np.ndarray
     truth: np.ndarray
     predicted: np.ndarray
@@ -55,30 +58,42 @@ class Quality:
         return wrong[np.argsort(-self.probability[wrong], kind="stable")[:k]]
 
 
-def hidden_labels(fitted: Fitted, truth: Network) -> np.ndarray:
-    """The classes of `truth` at the nodes whose label the fit did not see, else unknown; told by names."""
-    seen = fitted.network
-    at = {name: i for i, name in enumerate(truth.node_names)}
-    rows = np.fromiter((at.get(name, -1) for name in seen.node_names), dtype=np.int64, count=seen.n_nodes)
-    class_at = {name: k for k, name in enumerate(seen.class_names)}
-    classes = np.array([class_at.get(name, UNKNOWN) for name in truth.class_names] + [UNKNOWN])
-    labels = classes[np.where(rows >= 0, truth.labels[rows], UNKNOWN)]
-    labels[seen.labels != UNKNOWN] = UNKNOWN
+def hidden_labels(fitted: Fitted, truth: Network, type: str | None = None) -> np.ndarray:
+    """The classes of `truth` at the items of a type whose label the fit did not see, else unknown.
+
+    Items and classes are told by their names.
+    """
+    seen = fitted.network.items(type)
+    labels = np.full(len(seen), UNKNOWN)
+    given = truth.types.get(seen.name)
+    if seen.labels is not None and given is not None and given.labels is not None:
+        at = {name: i for i, name in enumerate(given.ids)}
+        rows = np.fromiter((at.get(name, -1) for name in seen.ids), dtype=np.int64, count=len(seen))
+        class_at = {name: k for k, name in enumerate(seen.labels.classes)}
+        classes = np.array([class_at.get(name, UNKNOWN) for name in given.labels.classes] + [UNKNOWN])
+        labels = classes[np.where(rows >= 0, given.labels.values[rows], UNKNOWN)]
+        labels[seen.labels.values != UNKNOWN] = UNKNOWN
     if not (labels != UNKNOWN).any():
         raise InputError(
-            f"{truth.name} knows no label that the model of {seen.name} has not seen; "
+            f"{truth.name} knows no label that the model of {fitted.network.name} has not seen; "
             "give the network with the labels that were hidden, with the same names"
         )
     return labels
 
 
-def judge(fitted: Fitted, truth: Network) -> Quality:
-    """Judge the predicted labels by those of `truth` that the fit did not see."""
-    labels = hidden_labels(fitted, truth)
+def judge(fitted: Fitted, truth: Network, type: str | None = None) -> Quality:
+    """Judge the predicted labels of a type by those of `truth` that the fit did not see.
+
+    Without a type that of the main one, or of the first that has classes.
+    """
+    labelled = fitted.network.labelled_types
+    main = fitted.main if fitted.main in labelled or not labelled else labelled[0]
+    type = fitted.network.items(type or main).name
+    labels = hidden_labels(fitted, truth, type)
     nodes = np.flatnonzero(labels != UNKNOWN)
-    probabilities, classes = fitted.predict_proba()[nodes].astype(np.float64), fitted.network.n_classes
-    answers, right = probabilities.argmax(axis=1), labels[nodes]
-    known = fitted.network.labels[fitted.network.labels != UNKNOWN]
+    probabilities, seen = fitted.predict_proba(type)[nodes].astype(np.float64), fitted.labels_of(type)
+    answers, right, classes = probabilities.argmax(axis=1), labels[nodes], probabilities.shape[1]
+    known = seen[seen != UNKNOWN]
     commonest = np.bincount(known, minlength=classes).argmax()
     figures = {
         "accuracy": accuracy(right, answers),
@@ -91,6 +106,7 @@ def judge(fitted: Fitted, truth: Network) -> Quality:
     bins = reliability(right, probabilities)
     full = bins.counts > 0
     return Quality(
+        type,
         nodes,
         right,
         answers,

@@ -48,12 +48,13 @@ class Match:
         # written out: dataclasses.asdict copies every value, which takes longer than finding them
         return {
             "name": self.name,
+            "type": self.kind,
             "kind": self.kind,
             "score": self.score,
             "std": self.std,
             "known": self.known,
             "label": self.label,
-            **({"title": self.title} if self.title and self.title != self.name else {}),
+            "title": self.title or self.name,
         }
 
 

@@ -7,7 +7,7 @@ that a question about a newcomer costs about as much as one about a known item.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.matches import Match
 from coembed.fitted.moments import Moments
 from coembed.fitted.placing import entry_counts, infer, reading_of
-from coembed.fitted.questions import best_of, cell_matches, named_relation, pointing_alike
+from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new
 from coembed.network.items import UNKNOWN
 from coembed.views import Touch
@@ -50,23 +50,33 @@ class Newcomers:
 
     def score(self, relation: str, targets: np.ndarray) -> np.ndarray:
         """Scores with some items of the far end, newcomers x targets; the model's alone."""
-        fit, joined = self.fitted.relations[relation], self.fitted.network.relation(relation)
-        moments = fit.crossed(self.codes, self.fitted.codes_at(joined.target, targets))
-        start = 0 if joined.column is None else joined.column.start
-        bias = self._bias(relation)[:, None] + self.fitted.bias(relation)[1][targets - start]
-        return self._worth(moments.moved(bias), relation)
+        joined = self.fitted.network.relation(relation)
+        if self.fitted.relations[relation].kind.grouped:
+            # a value of a category is weighed against all others of its column
+            scores = self._worth(self._moments(relation, self.fitted.span(joined)), relation)
+            return scores[:, targets - self._start(relation)]
+        return self._worth(self._moments(relation, targets), relation)
 
-    def complete(self, row: int, relation: str | None = None, k: int = 10) -> list[Match]:
-        """What a newcomer should have, without what it has."""
+    def complete(
+        self, row: int, relation: str | None = None, k: int = 10, *, backwards: bool = False
+    ) -> list[Match]:
+        """What a newcomer should have, without what it has; backwards: who should have it."""
         name = named_relation(self.fitted, relation, self.type)
-        joined, here = self.fitted.network.relation(name), self._code(row)
-        held = self._held(row, f"{name}>")
+        joined = self.fitted.network.relation(name)
+        backwards = backwards or self.type != joined.source
         if joined.column is not None and joined.column.has_cells:
-            return cell_matches(self.fitted, joined, here, k, held)
-        bias, fit = self._bias(name)[row], self.fitted.relations[name]
-        moments = fit.crossed(here, self.fitted.others(name))
-        scores = self._worth(moments.moved(bias + self.fitted.bias(name)[1]), name)[0]
-        return best_of(self.fitted, joined, here, bias, scores, k, held, held)
+            return cell_matches(self.fitted, joined, self._code(row), k, self._held(row, f"{name}>"))
+        undirected = joined.pairing.undirected
+        held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
+        far = joined.source if backwards else joined.target
+        others = np.arange(len(self.fitted.network.items(far))) if backwards else self.fitted.span(joined)
+        one = self._one(row)
+        moments = one._moments(name, others, backwards)
+        scores = one._worth(moments, name)[0]
+        best = top(scores, k, held - (others[0] if len(others) else 0))
+        fit = self.fitted.relations[name]
+        std = fit.unit * fit.kind.spread(moments.mean[0, best], moments.variance[0, best])
+        return matches(self.fitted, far, others[best], scores[best], std, held)
 
     def nearest(self, row: int, to: str | None = None, k: int = 10) -> list[Match]:
         """The known items of a type most like a newcomer (cosine)."""
@@ -76,10 +86,29 @@ class Newcomers:
         held = np.unique(np.concatenate([_NOBODY, *(self._held(row, way) for way in ways)]))
         return pointing_alike(self.fitted, self._code(row), to, k, _NOBODY, held)
 
-    def _bias(self, relation: str) -> np.ndarray:
-        """What is added to inner products for the newcomers, by their evidence."""
+    def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
+        """Scores of all newcomers with some items at the other end of a relation."""
+        fit, joined = self.fitted.relations[relation], self.fitted.network.relation(relation)
         counts = entry_counts(self.fitted.network, self.type, self.rows, len(self.codes.mean))
-        return bias_of_new(self.fitted.relations[relation].source_evidence, counts)
+        source, target = self.fitted.bias(relation)
+        if not backwards and self.type == joined.source:
+            moments = fit.crossed(self.codes, self.fitted.codes_at(joined.target, others))
+            own, theirs = fit.source_evidence, target[others - self._start(relation)]
+        else:
+            turned = fit.crossed(self.fitted.codes_at(joined.source, others), self.codes)
+            moments = Moments(turned.mean.T, turned.variance.T)
+            own, theirs = fit.target_evidence, source[others]
+        return moments.moved(bias_of_new(own, counts)[:, None] + theirs)
+
+    def _start(self, relation: str) -> int:
+        column = self.fitted.network.relation(relation).column
+        return 0 if column is None else column.start
+
+    def _one(self, row: int) -> Newcomers:
+        """One of them by itself."""
+        at = np.array([row])
+        rows = {name: sp.csr_array(part[at]) for name, part in self.rows.items()}
+        return replace(self, rows=rows, codes=self.codes.take(at))
 
     def _worth(self, moments: Moments, relation: str) -> np.ndarray:
         fit = self.fitted.relations[relation]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -287,10 +288,8 @@ class Meeting:
             matrix = self._matrix(way.relation)
             matrix = matrix if way.forwards else sp.csr_array(matrix.T)
             rows = matrix[self.added[type]]
-            known, new = rows @ self._to_old(way.other), rows[:, self.added[way.other]]
-            found[way.name] = Touch(
-                reading_of(fitted, way.relation, known), reading_of(fitted, way.relation, new)
-            )
+            touch = Touch(rows @ self._to_old(way.other), rows[:, self.added[way.other]])
+            found[way.name] = touch.map(partial(reading_of, fitted, way.relation))
         for relation in self.old.columns(type):
             rows = self._matrix(relation.name)[self.added[type]]
             known = _moved(rows, self.known[relation.target], len(self.old.items(relation.target)))

@@ -10,7 +10,7 @@ from coembed.errors import InputError, no_such
 from coembed.fitted import nearest_index
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Item, Match, position, type_of
-from coembed.fitted.moments import Moments, cosine_std, cosines, unit_length
+from coembed.fitted.moments import cosine_std, cosines, unit_length
 from coembed.fitted.nearest_index import shortlist
 from coembed.network.items import UNKNOWN
 from coembed.network.relations import Column, Relation
@@ -29,6 +29,7 @@ def complete(
     type: str | None,
     known: bool,
     positions: bool,
+    backwards: bool = False,
 ) -> list[Match]:
     """See :meth:`Fitted.complete`."""
     network = fitted.network
@@ -42,12 +43,12 @@ def complete(
     if type not in (joined.source, joined.target):
         raise InputError(f"{joined.name} joins {joined.source} to {joined.target}, not {type}")
     row = position(network, item, type, positions)
+    if type != joined.source or (backwards and not joined.pairing.undirected):
+        return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
         return cell_matches(
             fitted, joined, fitted.codes_at(type, np.array([row])), k, known_cell(joined, row)
         )
-    if type != joined.source:
-        return _backwards(fitted, joined, row, k, known)
     scores = fitted.score_rows(np.array([row]), joined.name)[0]
     held = joined.values.indices[joined.values.indptr[row] : joined.values.indptr[row + 1]]
     without = _NOTHING if known else held
@@ -215,18 +216,42 @@ def matches(
 
 def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool) -> list[Match]:
     """The items of the near end that should be joined to one of the far end."""
-    count = relation.values.shape[0]
+    matrix, column, fit = relation.values, relation.column, fitted.relations[relation.name]
+    held = np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
+    if column is not None and not column.start <= row < column.stop:
+        at = str(fitted.network.items(relation.target).ids[row])[:80]
+        raise InputError(f"{at!r} is no value of the column {column.name}")
+    if column is not None and column.has_cells:
+        return _cells_backwards(fitted, relation, row - column.start, k, held, known)
+    count = matrix.shape[0]
     pairs = np.column_stack([np.arange(count), np.full(count, row)])
     scores = fitted.score(relation.name, pairs)
-    held = joined_to(fitted, relation.target, relation.source, row)
-    best = top(scores, k, _NOTHING if known else held)
-    fit = fitted.relations[relation.name]
+    without = _NOTHING if known else held
+    if relation.pairing.same:
+        without = np.append(without, row)
+    best = top(scores, k, without)
     there = fitted.codes_at(relation.target, np.full(len(best), row))
     moments = fit.aligned(fitted.codes_at(relation.source, best), there)
     source, target = fitted.bias(relation.name)
-    moments = Moments(moments.mean + source[best] + target[row], moments.variance)
+    moments = moments.moved(source[best] + target[row - (0 if column is None else column.start)])
     std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
     return matches(fitted, relation.source, best, scores[best], std, held)
+
+
+def _cells_backwards(
+    fitted: Fitted, relation: Relation, value: int, k: int, held: np.ndarray, known: bool
+) -> list[Match]:
+    """The items whose cell, where it is not known, is likeliest to be a value, or is the largest."""
+    fit, column = fitted.relations[relation.name], relation.column
+    assert column is not None
+    moments = fitted.cell_moments(relation.name, np.arange(relation.values.shape[0]))
+    scale = -np.inf if fit.log_scale is None else fit.log_scale
+    expected = fit.kind.expected(moments.mean, moments.variance)[:, value]
+    spread = fit.kind.spread(moments.mean, moments.variance, scale)[:, value]
+    if column.numeric:
+        expected, spread = in_unit(column, expected, spread)
+    best = top(expected, k, _NOTHING if known else held)
+    return matches(fitted, relation.source, best, expected[best], spread[best], held)
 
 
 def _repeated(here: Gaussians, count: int) -> Gaussians:

@@ -122,6 +122,12 @@ class RelationFit:
             return source
         return Gaussians(source.mean @ self.turn, np.sqrt(source.std**2 @ self.turn**2))
 
+    def query(self, source: Gaussians) -> np.ndarray:
+        """What to compare with the codes of targets: its inner product with one is the score of the pair, but
+        for biases and for what is the same for all targets of a source."""
+        mean = self.turned(source).mean
+        return mean if self.lean is None else (mean - self.lean).astype(mean.dtype)
+
     def aligned(self, source: Gaussians, target: Gaussians) -> Moments:
         """Scores row by row, biases apart."""
         moments = aligned_moments(self.turned(source), target)

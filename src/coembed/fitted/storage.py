@@ -202,6 +202,12 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
     for relation in rest["network"]:
         if relation.values.dtype != np.float32:
             raise InputError(f"its {relation.name} are not float32")
+    for name, space in rest["types"].items():
+        if any(
+            each is not None and each.dtype.kind != "f"
+            for each in (space.mean, space.std, space.probabilities)
+        ):
+            raise InputError(f"its codes of type {name} are not floats")
     network = Network.of(types, rest["network"], str(record["name"]), [str(n) for n in record["notices"]])
     for name, items in network.types.items():
         if items.labels is not None and len(items.labels.values) != len(items):

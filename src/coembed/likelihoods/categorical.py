@@ -44,6 +44,7 @@ class Categorical(Likelihood):
     def spread(
         self, mean: np.ndarray, variance: np.ndarray, log_scale: np.ndarray | float = -np.inf
     ) -> np.ndarray:
-        """To first order: p (1 - p) times the deviation of the score."""
+        """To first order: p (1 - p) times the deviation of the score; never wider than between 0 and 1."""
         probability = self.expected(mean, variance)
-        return probability * (1 - probability) * np.sqrt(variance)
+        coin = probability * (1 - probability)
+        return np.minimum(coin * np.sqrt(variance), np.sqrt(coin))

@@ -1,9 +1,10 @@
-"""Nodes and attributes on one plane: t-SNE, PCA or UMAP, made once and kept with the model."""
+"""Items of all types on one plane: t-SNE, PCA or UMAP, made once and kept with the model."""
 
 from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -14,8 +15,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from coembed.errors import InputError, no_such
-from coembed.fitted.gaussians import Codes
-from coembed.fitted.moments import unit_rows
+from coembed.fitted.gaussians import Gaussians
+from coembed.fitted.moments import unit_length
+from coembed.network.network import ATTRIBUTE, NODE
 from coembed.network.readers.npz import load_arrays, save_arrays
 from coembed.progress import CountProgress
 
@@ -35,26 +37,36 @@ _SHARPNESS = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Places on the plane, one row an item, in the order of the network."""
+    """Places on the plane by type, one row an item, in the order of the network."""
 
     method: str
-    nodes: np.ndarray
-    attributes: np.ndarray
+    places: dict[str, np.ndarray]
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Of a plain network's nodes."""
+        return self.places[NODE]
+
+    @property
+    def attributes(self) -> np.ndarray:
+        """Of a plain network's attributes."""
+        return self.places[ATTRIBUTE]
 
 
 def make_layout(
     fitted: Fitted, method: str = "auto", seed: int = 0, progress: CountProgress | None = None
 ) -> Layout:
     """Lay out directions of codes: items near each other point the same way in the common space."""
-    method = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
+    method = _chosen(method, _count(fitted))
     directions = np.vstack(_directions(fitted))
     if method == "pca":
         places = principal_plane(directions)
     else:
         # rows have length one: Euclidean neighbours are cosine neighbours
         places = (tsne_plane if method == "tsne" else _umap)(directions, seed, progress)
-    nodes, attributes = np.split(places.astype(np.float32), [fitted.network.n_nodes])
-    return Layout(method, nodes, attributes)
+    ends = np.cumsum([len(items) for items in fitted.network.types.values()])[:-1]
+    parts = np.split(places.astype(np.float32), ends)
+    return Layout(method, dict(zip(fitted.network.types, parts, strict=True)))
 
 
 def cached_layout(
@@ -65,23 +77,23 @@ def cached_layout(
     progress: CountProgress | None = None,
 ) -> Layout:
     """The layout kept with a model's folder, made and kept there at the first time of asking."""
-    chosen = _chosen(method, fitted.network.n_nodes + fitted.network.n_attributes)
+    chosen = _chosen(method, _count(fitted))
+    types = fitted.network.types
     path = Path(folder) / f"map-{chosen}.npz"
     key = np.array([f"{chosen} {seed} {_fingerprint(fitted):08x}"])
     if path.is_file():
         try:
             kept = load_arrays(path)
-            fits = (kept["nodes"].shape, kept["attributes"].shape) == (
-                (fitted.network.n_nodes, 2),
-                (fitted.network.n_attributes, 2),
-            )
+            # by their place: a type may be called anything
+            places = {name: kept[f"t{i}"] for i, name in enumerate(types)}
+            fits = all(places[name].shape == (len(items), 2) for name, items in types.items())
             if fits and np.array_equal(kept["key"], key):
-                return Layout(chosen, kept["nodes"], kept["attributes"])
+                return Layout(chosen, places)
         except (InputError, KeyError):
             pass  # a broken cache is made again
     layout = make_layout(fitted, chosen, seed, progress)
     if os.access(folder, os.W_OK):
-        save_arrays(path, {"key": key, "nodes": layout.nodes, "attributes": layout.attributes})
+        save_arrays(path, {"key": key, **{f"t{i}": layout.places[name] for i, name in enumerate(types)}})
     return layout
 
 
@@ -93,11 +105,10 @@ class Plane:
     """
 
     def __init__(self, fitted: Fitted, layout: Layout, seed: int = 0) -> None:
-        nodes, attributes = _directions(fitted)
         self.fitted, self.layout = fitted, layout
-        self.centres = {"node": _centre(fitted.nodes), "attribute": _centre(fitted.attributes)}
-        self.directions = np.vstack([nodes, attributes]).astype(np.float32)
-        self.places = np.vstack([layout.nodes, layout.attributes])
+        self.centres = {name: _centre(fitted.codes(name)) for name in fitted.network.types}
+        self.directions = np.vstack(_directions(fitted)).astype(np.float32)
+        self.places = np.vstack([layout.places[name] for name in fitted.network.types])
         # draws of one item all over a large map are compared with a sample of it, not with every item
         count = len(self.places)
         self.seed = seed
@@ -107,13 +118,13 @@ class Plane:
             else np.sort(np.random.default_rng(seed).choice(count, _ANCHORS, replace=False))
         )
 
-    def place(self, codes: Codes, kind: str) -> np.ndarray:
-        """Where new items of a kind fall, one row each: among their nearest known items."""
-        nearness = self._directions_of(codes.mean, kind) @ self.directions.T
+    def place(self, codes: Gaussians, type: str) -> np.ndarray:
+        """Where new items of a type fall, one row each: among their nearest known items."""
+        nearness = self._directions_of(codes.mean, type) @ self.directions.T
         # steep: among neighbours on several islands the nearest decide, else the place would be in the sea
         return _centres_of_nearest(nearness, self.places, _SHARPNESS)
 
-    def spreads(self, codes: Codes, kind: str, places: np.ndarray) -> np.ndarray:
+    def spreads(self, codes: Gaussians, type: str, places: np.ndarray) -> np.ndarray:
         """How far its uncertainty carries each item from its place on the plane: a 2 x 2 covariance each."""
         rng = np.random.default_rng(self.seed)
         found = np.empty((len(codes.mean), 2, 2))
@@ -122,7 +133,7 @@ class Plane:
             draws = mean + std * rng.standard_normal((_DRAWS, len(mean)), dtype=np.float32)
             # the sample is coarse where the item is: its surroundings on the map are added in full
             items = self.anchors if everything else np.union1d(self.anchors, self._around(places[i]))
-            nearness = self._directions_of(draws, kind) @ self.directions[items].T
+            nearness = self._directions_of(draws, type) @ self.directions[items].T
             # level: the item itself is among its neighbours, and would hold every draw where it is
             found[i] = np.cov(_centres_of_nearest(nearness, self.places[items], 0.0).T)
         return found
@@ -134,20 +145,18 @@ class Plane:
     def _tree(self) -> cKDTree:
         return cKDTree(self.places)
 
-    def _directions_of(self, means: np.ndarray, kind: str) -> np.ndarray:
-        return unit_rows(unit_rows(means) - self.centres[kind]).astype(np.float32)
+    def _directions_of(self, means: np.ndarray, type: str) -> np.ndarray:
+        return unit_length(unit_length(means) - self.centres[type]).astype(np.float32)
 
 
-def spreads(
-    fitted: Fitted, layout: Layout, nodes: np.ndarray, attributes: np.ndarray, seed: int = 0
-) -> np.ndarray:
-    """Covariances on the plane of some nodes and attributes, nodes first (see :meth:`Plane.spreads`)."""
+def spreads(fitted: Fitted, layout: Layout, items: Mapping[str, np.ndarray], seed: int = 0) -> np.ndarray:
+    """Covariances on the plane of some items of each type, one after the other (:meth:`Plane.spreads`)."""
     plane = Plane(fitted, layout, seed)
     found = [
-        plane.spreads(fitted.nodes.take(nodes), "node", layout.nodes[nodes]),
-        plane.spreads(fitted.attributes.take(attributes), "attribute", layout.attributes[attributes]),
+        plane.spreads(fitted.codes_at(name, rows), name, layout.places[name][rows])
+        for name, rows in items.items()
     ]
-    return np.concatenate(found)
+    return np.concatenate([np.empty((0, 2, 2)), *found])
 
 
 def principal_plane(rows: np.ndarray) -> np.ndarray:
@@ -181,17 +190,21 @@ def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray, sharpness: flo
 
 
 def _directions(fitted: Fitted) -> list[np.ndarray]:
-    """Unit codes, each kind around its own mean: the offset between the kinds says nothing of an item."""
+    """Unit codes, each type around its own mean: the offset between the types says nothing of an item."""
     found = []
-    for codes in (fitted.nodes, fitted.attributes):
-        units = unit_rows(codes.mean)
-        found.append(unit_rows(units - _centre(codes)) if len(units) else units)
+    for codes in map(fitted.codes, fitted.network.types):
+        units = unit_length(codes.mean)
+        found.append(unit_length(units - _centre(codes)) if len(units) else units)
     return found
 
 
-def _centre(codes: Codes) -> np.ndarray:
-    units = unit_rows(codes.mean)
+def _centre(codes: Gaussians) -> np.ndarray:
+    units = unit_length(codes.mean)
     return units.mean(axis=0) if len(units) else np.zeros(codes.mean.shape[1], dtype=np.float32)
+
+
+def _count(fitted: Fitted) -> int:
+    return sum(len(items) for items in fitted.network.types.values())
 
 
 def _chosen(method: str, items: int) -> str:
@@ -254,6 +267,6 @@ def _cores() -> int:
 
 def _fingerprint(fitted: Fitted) -> int:
     total = 0
-    for codes in (fitted.nodes, fitted.attributes):
+    for codes in map(fitted.codes, fitted.network.types):
         total = zlib.crc32(np.ascontiguousarray(codes.mean).tobytes(), total)
     return total

@@ -1,4 +1,4 @@
-"""The map as a picture: nodes by class, attributes as marks, a few names, ellipses for the uncertainty."""
+"""The map as a picture: items by class and type, attributes as marks, names, ellipses for uncertainty."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
-from coembed.fitted.matches import KINDS, ItemKind
 from coembed.maps.layout import TITLES, Layout, spreads
 from coembed.maps.palette import COLOURS, MARKS, class_mark
-from coembed.network.network import UNKNOWN
+from coembed.network.items import UNKNOWN
+from coembed.network.network import Network
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
 
 FORMATS = ("png", "svg", "pdf")
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+_OTHER = (("s", "#5E4B8B"), ("D", "#8B5E3C"), ("^", "#3C7A8B"), ("v", "#7A7A3C"), ("P", "#8B3C5E"))
+"""Mark and colour of the entities that are not drawn by class."""
 _MARKS = dict(zip(MARKS, ("o", "s", "^", "D", "v", "P"), strict=True))
 WIDENED = 0.15
 """Share of its extent by which the map grows on each side for the ellipses of what is named."""
@@ -35,7 +37,7 @@ _SIDES = (
 class Named(NamedTuple):
     """A name on the map: whose it is, and its text."""
 
-    kind: ItemKind
+    type: str
     row: int
     text: Any
 
@@ -54,7 +56,8 @@ def draw_map(
     Parameters
     ----------
     words, names
-        At most so many attributes and nodes are named: the commonest and best linked that do not overlap.
+        At most so many attributes and other items are named: the commonest and best linked that do not
+        overlap.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -64,9 +67,11 @@ def draw_map(
     figure = Figure(figsize=(12, 9), dpi=150, facecolor=PAPER)
     FigureCanvasAgg(figure)  # measures the names, whatever the format
     axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
-    size = float(np.clip(3.2e4 / max(fitted.network.n_nodes, 1), 3, 26))
-    _draw_attributes(axes, layout)
-    legend = _draw_nodes(axes, fitted, layout, size)
+    network = fitted.network
+    size = float(np.clip(3.2e4 / max(len(network.items(coloured_type(network))), 1), 3, 26))
+    _draw_attributes(axes, network, layout)
+    legend = _draw_coloured(axes, fitted, layout, size)
+    _draw_others(axes, network, layout, size)
     axes.set_axis_off()
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.03)
@@ -93,32 +98,71 @@ def check_picture(path: Path) -> None:
         raise InputError(f"{path} must end in .png, .svg or .pdf")
 
 
-def _draw_attributes(axes: Any, layout: Layout) -> None:
-    axes.scatter(*layout.attributes.T, marker="+", s=16, linewidths=0.7, color=FAINT, alpha=0.8, zorder=2)
+def coloured_type(network: Network) -> str:
+    """The type whose classes are the colours of the map: the first that has classes, else the main one."""
+    return (network.labelled_types or [network.main.name])[0]
 
 
-def _draw_nodes(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[Any]:
-    """Nodes of every class, observed ones solid and rimmed; returns the handles of the legend."""
+def item_weights(network: Network, type: str) -> np.ndarray:
+    """How many entries every item of a type has: links of an entity, owners of an attribute."""
+    weights = np.zeros(len(network.items(type)), dtype=np.int64)
+    for relation in network.relations.values():
+        if relation.source == type and relation.column is None:
+            weights += np.diff(relation.values.indptr)
+        if relation.target == type and not relation.pairing.undirected:
+            weights += np.bincount(relation.values.indices, minlength=len(weights))
+    return weights
+
+
+def _other_types(network: Network) -> list[str]:
+    """Entities that are not drawn by class."""
+    return [name for name in network.entity_types if name != coloured_type(network)]
+
+
+def _attribute_types(network: Network) -> list[str]:
+    return [name for name in network.types if network.owner_type(name) is not None]
+
+
+def _draw_attributes(axes: Any, network: Network, layout: Layout) -> None:
+    style: dict[str, Any] = {"marker": "+", "s": 16, "linewidths": 0.7, "color": FAINT, "alpha": 0.8}
+    for name in _attribute_types(network):
+        axes.scatter(*layout.places[name].T, zorder=2, **style)
+
+
+def _draw_others(axes: Any, network: Network, layout: Layout, size: float) -> None:
+    for i, name in enumerate(_other_types(network)):
+        mark, colour = _OTHER[i % len(_OTHER)]
+        style: dict[str, Any] = {"s": size, "linewidths": 0.8, "alpha": 0.7, "zorder": 1}
+        axes.scatter(*layout.places[name].T, marker=mark, facecolor="none", edgecolor=colour, **style)
+
+
+def _draw_coloured(axes: Any, fitted: Fitted, layout: Layout, size: float) -> list[Any]:
+    """Items of every class, observed ones solid and rimmed; returns the handles of the legend."""
     from matplotlib.colors import to_rgb
     from matplotlib.lines import Line2D
 
-    network = fitted.network
-    if not network.n_classes:
-        axes.scatter(*layout.nodes.T, s=size, color=COLOURS[0], alpha=0.6, linewidths=0, zorder=1)
-        return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label="node")]
-    observed = network.labels != UNKNOWN
-    classes = np.where(observed, network.labels, fitted.probabilities.argmax(axis=1))
-    sureness = fitted.probabilities.max(axis=1)
+    type = coloured_type(fitted.network)
+    items, places, probabilities = (
+        fitted.network.items(type),
+        layout.places[type],
+        fitted.probabilities_of(type),
+    )
+    if items.labels is None or not items.n_classes or probabilities is None:
+        axes.scatter(*places.T, s=size, color=COLOURS[0], alpha=0.6, linewidths=0, zorder=1)
+        return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label=_short(type, 24))]
+    observed = items.labels.values != UNKNOWN
+    classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
+    sureness = probabilities.max(axis=1)
     handles = []
-    for k, name in enumerate(network.class_names):
+    for k, name in enumerate(items.labels.classes):
         colour, mark = class_mark(k)[0], _MARKS[class_mark(k)[1]]
         free, seen = (classes == k) & ~observed, (classes == k) & observed
         # the paler, the less sure the model is
         tint = np.append(to_rgb(colour), 0)[None].repeat(free.sum(), axis=0)
         tint[:, 3] = 0.12 + 0.5 * sureness[free] ** 1.5
-        axes.scatter(*layout.nodes[free].T, s=size, c=tint, marker=mark, linewidths=0, zorder=1)
+        axes.scatter(*places[free].T, s=size, c=tint, marker=mark, linewidths=0, zorder=1)
         axes.scatter(
-            *layout.nodes[seen].T,
+            *places[seen].T,
             s=size * 1.6,
             facecolor=colour,
             edgecolor=INK,
@@ -140,32 +184,28 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
     room = axes.get_window_extent(renderer)
     taken: list[Any] = []
     named: list[Named] = []
-    owners = np.bincount(network.attributes.indices, minlength=network.n_attributes)
-    kinds: tuple[tuple[ItemKind, Any, Any, Any, int, dict[str, Any]], ...] = (
+    entities, attributes = network.entity_types, _attribute_types(network)
+    order: list[tuple[str, int, np.ndarray, dict[str, Any]]] = [
+        (type, -(-names // len(entities)), _by_turns(fitted, type), {"weight": "bold", "fontsize": 8.5})
+        for type in entities
+    ]
+    order += [
         (
-            "node",
-            layout.nodes,
-            _by_turns(fitted),
-            network.node_names,
-            names,
-            {"weight": "bold", "fontsize": 8.5},
-        ),
-        (
-            "attribute",
-            layout.attributes,
-            spread_out(layout.attributes, owners),
-            network.attribute_names,
-            words,
+            type,
+            -(-words // len(attributes)),
+            spread_out(layout.places[type], item_weights(network, type)),
             {"style": "italic", "fontsize": 8.5},
-        ),
-    )
-    for kind, places, order, texts, most, style in kinds:
+        )
+        for type in attributes
+    ]
+    for type, most, rows, style in order:
+        items, places = network.items(type), layout.places[type]
         left = most
-        for i in order[: 25 * most]:
+        for i in rows[: 25 * most]:
             if not left:
                 break
             text = axes.annotate(
-                _short(texts[i], 22),
+                _short(items.title(int(i)), 22),
                 places[i],
                 (0, 0),
                 textcoords="offset points",
@@ -179,7 +219,7 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
                 text.remove()
             else:
                 taken.append(box)
-                named.append(Named(kind, int(i), text))
+                named.append(Named(type, int(i), text))
                 left -= 1
     return named
 
@@ -202,11 +242,12 @@ def _name_again(figure: Any, axes: Any, named: list[Named]) -> list[Named]:
 
 def _ellipses(fitted: Fitted, layout: Layout, named: list[Named]) -> tuple[np.ndarray, np.ndarray]:
     """Places and covariances of what is named."""
-    nodes, attributes = (
-        np.array([each.row for each in named if each.kind == kind], dtype=np.int64) for kind in KINDS
-    )
-    places = np.vstack([layout.nodes[nodes], layout.attributes[attributes]])
-    return places, spreads(fitted, layout, nodes, attributes)
+    rows = {
+        type: np.array([each.row for each in named if each.type == type], dtype=np.int64)
+        for type in fitted.network.types
+    }
+    places = np.vstack([layout.places[type][some] for type, some in rows.items()])
+    return places, spreads(fitted, layout, rows)
 
 
 def _make_room(axes: Any, places: np.ndarray, covariances: np.ndarray) -> bool:
@@ -265,16 +306,17 @@ def spread_out(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([*order, left])
 
 
-def _by_turns(fitted: Fitted) -> np.ndarray:
-    """Nodes from the best linked on, one of every class in turn: no class takes all the names."""
-    degrees = np.diff(fitted.network.links.indptr)
-    order = np.argsort(-degrees, kind="stable")
-    if not fitted.network.n_classes:
+def _by_turns(fitted: Fitted, type: str | None = None) -> np.ndarray:
+    """Items from the best linked on, one of every class in turn: no class takes all the names."""
+    items = fitted.network.items(type)
+    order = np.argsort(-item_weights(fitted.network, items.name), kind="stable")
+    probabilities = fitted.probabilities_of(items.name)
+    if items.labels is None or not items.n_classes or probabilities is None:
         return order
-    labels = fitted.network.labels
-    classes = np.where(labels != UNKNOWN, labels, fitted.probabilities.argmax(axis=1))[order]
+    labels = items.labels.values
+    classes = np.where(labels != UNKNOWN, labels, probabilities.argmax(axis=1))[order]
     turn = np.empty(len(order), dtype=np.int64)
-    for k in range(fitted.network.n_classes):
+    for k in range(items.n_classes):
         turn[classes == k] = np.arange(np.count_nonzero(classes == k))
     return order[np.argsort(turn, kind="stable")]
 
@@ -304,14 +346,20 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     from matplotlib.lines import Line2D
 
     network = fitted.network
+    type = coloured_type(network)
+    labelled = bool(network.items(type).n_classes)
     shapes = []
-    if network.n_classes:
+    if labelled:
         plain: dict[str, Any] = {"linestyle": "", "color": FAINT, "marker": "o"}
         shapes += [
             Line2D([], [], label="label known", markeredgecolor=INK, **plain),
             Line2D([], [], label="predicted, paler: less sure", alpha=0.4, markeredgewidth=0, **plain),
         ]
-    if network.n_attributes:
+    for i, name in enumerate(_other_types(network)):
+        mark, colour = _OTHER[i % len(_OTHER)]
+        hollow: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": colour, "linestyle": ""}
+        shapes.append(Line2D([], [], label=_short(name, 24), marker=mark, **hollow))
+    if any(len(network.items(name)) for name in _attribute_types(network)):
         shapes.append(Line2D([], [], label="attribute", linestyle="", color=FAINT, marker="+"))
     shapes.append(
         Line2D(
@@ -327,7 +375,7 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     )
     style: dict[str, Any] = {"frameon": False, "fontsize": 9.5, "loc": "upper left", "labelspacing": 0.7}
     shown = classes[:24]
-    heading = "class" if network.n_classes else None
+    heading = _heading(network, type) if labelled else None
     first = figure.legend(
         handles=shown,
         bbox_to_anchor=(0.815, 0.915),
@@ -339,11 +387,17 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     figure.add_artist(first)
     figure.legend(handles=shapes, bbox_to_anchor=(0.815, 0.89 - 0.031 * (len(shown) + 1)), **style)
     method = TITLES[layout.method]
+    what = "nodes and attributes" if network.is_plain else "all items"
     figure.text(
-        0.03, 0.955, title or f"{network.name}: nodes and attributes in one space", fontsize=15, color=INK
+        0.03, 0.955, title or f"{_short(network.name, 60)}: {what} in one space", fontsize=15, color=INK
     )
-    sizes = f"{network.n_nodes:,} nodes, {network.n_attributes:,} attributes"
-    known = f", {len(network.labelled):,} known labels" if network.n_classes else ""
+    counts = [(len(items), name) for name, items in network.types.items()]
+    if network.is_plain:
+        counts = [(count, f"{name}s") for count, name in counts]
+    sizes = ", ".join(f"{count:,} {_short(name, 24)}" for count, name in counts[:6])
+    sizes += f" and {len(counts) - 6} more types" if len(counts) > 6 else ""
+    labels = network.items(type).labels
+    known = f", {len(labels.known):,} known labels" if labelled and labels is not None else ""
     figure.text(
         0.03,
         0.93,
@@ -351,6 +405,10 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
         fontsize=10,
         color=FAINT,
     )
+
+
+def _heading(network: Network, type: str) -> str:
+    return "class" if network.is_plain else _short(f"class of {type}", 24)
 
 
 def _short(text: str, most: int) -> str:

@@ -1,13 +1,18 @@
-"""Companions: rows and pairs agree, the item model is exact at full rank, a blend finds what it should."""
+"""Closed-form scores: rows = pairs, the item model is exact at full rank, a blend finds what it can."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coembed.fitted.pair_scores import RIDGES, all_companions, item_vectors
-from coembed.fitted.score_blend import Blend, weigh
+from coembed.fitted.pair_scores import RIDGES, item_vectors, pair_scores
+from coembed.fitted.placing import Placing
+from coembed.fitted.score_blend import weigh
 from coembed.network import Network
 from coembed.views import nearest_rows
+
+from .conftest import random_fitted
 
 
 @pytest.fixture
@@ -18,35 +23,41 @@ def network():
 
 
 @pytest.fixture
-def companions(network):
+def scores(network):
+    fitted = random_fitted(np.random.default_rng(1), network)
     alike = nearest_rows(sp.csr_array(network.attributes / 3), k=10)
-    arrays = {"alike.rows": alike.rows, "alike.cosines": alike.cosines}
-    for name in ("links", "attributes"):
-        arrays |= {f"{name}.{part}": a for part, a in item_vectors(getattr(network, name)).items()}
-    return all_companions(network, arrays)
+    fitted = replace(
+        fitted,
+        placing=Placing({}, {}, alike={"node": alike}),
+        relations={
+            name: replace(fit, vectors=item_vectors(network.relation(name).values))
+            for name, fit in fitted.relations.items()
+        },
+    )
+    return {name: pair_scores(fitted, name) for name in ("links", "attributes")}
 
 
 @pytest.mark.parametrize("kind", ["links", "attributes"])
-def test_pairs_and_rows_are_the_same_scores(companions, kind):
+def test_pairs_and_rows_are_the_same_scores(scores, kind):
     items = 40 if kind == "links" else 25
     pairs = np.stack(np.meshgrid(np.arange(40), np.arange(items), indexing="ij"), axis=-1).reshape(-1, 2)
     shuffled = np.random.default_rng(0).permutation(len(pairs))
-    for companion in companions[kind]:
-        rows = companion.rows(np.arange(40))
+    for score in scores[kind]:
+        rows = score.rows(np.arange(40))
         np.testing.assert_allclose(
-            companion.pairs(pairs[shuffled]), rows.ravel()[shuffled], atol=2e-3, err_msg=companion.name
+            score.pairs(pairs[shuffled]), rows.ravel()[shuffled], atol=2e-3, err_msg=score.name
         )
 
 
-def test_links_are_scored_alike_from_both_ends(companions):
-    for companion in companions["links"]:
-        rows = companion.rows(np.arange(40))
-        np.testing.assert_allclose(rows, rows.T, atol=2e-3, err_msg=companion.name)
+def test_links_are_scored_alike_from_both_ends(scores):
+    for score in scores["links"]:
+        rows = score.rows(np.arange(40))
+        np.testing.assert_allclose(rows, rows.T, atol=2e-3, err_msg=score.name)
 
 
-def test_item_model_is_ridge_regression_of_every_item_on_the_others(network, companions):
+def test_item_model_is_ridge_regression_of_every_item_on_the_others(network, scores):
     x = (network.attributes.toarray() > 0).astype(float)
-    found = {companion.name: companion for companion in companions["attributes"]}
+    found = {score.name: score for score in scores["attributes"]}
     for ridge in RIDGES:
         exact = np.zeros_like(x)
         for item in range(x.shape[1]):
@@ -54,12 +65,12 @@ def test_item_model_is_ridge_regression_of_every_item_on_the_others(network, com
             z = x[:, others]
             exact[:, item] = z @ np.linalg.solve(z.T @ z + ridge * np.eye(len(others)), z.T @ x[:, item])
         absent = x == 0  # where a node has the item, the low rank still sees it
-        scores = found[f"item model {ridge:g}"].rows(np.arange(40))
-        np.testing.assert_allclose((scores * np.abs(scores))[absent], exact[absent], atol=1e-4)
+        given = found[f"item model {ridge:g}"].rows(np.arange(40))
+        np.testing.assert_allclose((given * np.abs(given))[absent], exact[absent], atol=1e-4)
 
 
-def test_votes_are_shares_of_the_nodes_alike(network, companions):
-    votes = np.exp(companions["attributes"][0].rows(np.arange(40))) - 1e-3
+def test_votes_are_shares_of_the_nodes_alike(network, scores):
+    votes = np.exp(scores["attributes"][0].rows(np.arange(40))) - 1e-3
     assert votes.min() > -1e-5
     assert votes.max() < 1 + 1e-5
 
@@ -70,8 +81,6 @@ def test_blend_reads_features_together_and_one_by_one_alike():
     blend = weigh(rng.normal(0.5, 1, (300, 3)), rng.normal(-0.5, 1, (300, 3)))
     one_by_one = blend.logits_of([features[..., i] for i in range(3)])
     np.testing.assert_allclose(blend.logits(features), one_by_one, atol=1e-4)
-    again = Blend.from_arrays(blend.as_arrays("x"), "x")
-    np.testing.assert_array_equal(again.logits(features), blend.logits(features))
 
 
 def test_blend_finds_what_no_feature_shows_alone():

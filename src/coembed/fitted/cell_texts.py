@@ -1,0 +1,76 @@
+"""Cells of columns as people write them: numbers to the digits that their spread leaves, dates as dates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coembed.network.relations import Column, Relation
+
+
+def number_texts(value: float, spread: float, whole: bool = False) -> tuple[str, str]:
+    """A number and its spread, to two digits of the spread.
+
+    Examples
+    --------
+    >>> number_texts(52137.2, 9312.0), number_texts(0.51234, 0.0123), number_texts(3.7, 0.4, whole=True)
+    (('52,100', '9,300'), ('0.512', '0.012'), ('4', '0'))
+    """
+    if not (math.isfinite(value) and math.isfinite(spread)):
+        return "unknown", "unknown"
+    size = spread if spread > 0 else abs(value) / 1000
+    digits = 1 - math.floor(math.log10(size)) if size > 0 else 0
+    digits = min(digits, 0) if whole else min(digits, 12)
+    decimals = max(digits, 0)
+    return tuple(f"{round(each, digits) + 0.0:,.{decimals}f}" for each in (value, spread))  # type: ignore[return-value]
+
+
+def cell_texts(column: Column, value: float, spread: float) -> tuple[str, str]:
+    """An expected cell of a column of numbers or dates, and its spread.
+
+    Examples
+    --------
+    >>> cell_texts(Column("born", "date", whole=True), 10957.0, 12.3)
+    ('2000-01-01', '12 days')
+    """
+    if column.kind != "date":
+        return number_texts(value, spread, column.whole)
+    days = number_texts(value, spread, whole=True)[1]
+    return date_text(value), f"{days} day{'' if days == '1' else 's'}"
+
+
+def date_text(days: float) -> str:
+    """The date that is so many days after the first of 1970.
+
+    Examples
+    --------
+    >>> date_text(-1.0)
+    '1969-12-31'
+    """
+    if not math.isfinite(days) or abs(days) > 3_000_000:
+        return "unknown"
+    return str(np.datetime64("1970-01-01", "D") + np.timedelta64(round(days), "D"))
+
+
+def known_text(relation: Relation, row: int, titles: list[str]) -> str | None:
+    """The known cell of an item as its table would have it; None if it is not known.
+
+    Parameters
+    ----------
+    titles
+        What people call the attributes of the column.
+    """
+    column, matrix = relation.column, relation.values
+    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    if column is None or part.start == part.stop:
+        return None
+    value = float(matrix.data[part.start])
+    if column.kind == "category":
+        return titles[int(matrix.indices[part.start]) - column.start]
+    if column.kind == "yes/no":
+        return "yes" if value else "no"
+    cell = float(column.cell(value))
+    if column.kind == "date":
+        return date_text(cell)
+    return f"{round(cell):,}" if column.whole else f"{cell:,.6g}"

@@ -1,0 +1,77 @@
+"""Commands that ask a model of several types."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from coembed.fitted import save
+
+
+@pytest.fixture(scope="module")
+def people(general, tmp_path_factory):
+    return save(general, tmp_path_factory.mktemp("people") / "model")
+
+
+def test_a_number_comes_in_its_unit_with_its_spread(run, people, general):
+    ran = run("complete", people, "--item", "p001", "--column", "income")
+    heading, line = ran.out.splitlines()
+    assert heading.split("\t") == ["name", "income", "±", "known"]
+    name, value, spread, known = line.split("\t")
+    (match,) = general.complete("p001", "income")
+    assert (name, known) == ("income", "yes")
+    assert float(value.replace(",", "")) == pytest.approx(match.score, abs=match.std / 10)
+    assert float(spread.replace(",", "")) == pytest.approx(match.std, rel=0.06)
+    (found,) = run("complete", people, "--item", "p001", "--column", "income", "--json").json
+    assert (found["type"], found["title"], found["score"]) == ("person.columns", "income", match.score)
+
+
+def test_a_category_comes_as_probabilities_with_titles(run, people):
+    lines = run("complete", people, "--item", "p001", "--column", "city").out.splitlines()
+    assert lines[0].split("\t") == ["name", "title", "probability", "±", "known"]
+    assert {line.split("\t")[1] for line in lines[1:]} == {"Lille", "Oslo", "Rome", "Turin"}
+    assert sum(float(line.split("\t")[2]) for line in lines[1:]) == pytest.approx(1, abs=0.01)
+
+
+def test_classes_of_any_type_are_predicted(run, people, general, tmp_path):
+    ran = run("predict", people, "--json")
+    assert "film have some, too: choose with --type" in ran.err
+    assert [row["id"] for row in ran.json] == list(general.network.items("person").ids)
+    assert ran.json[2]["title"] == "Person 1"
+    films = run("predict", people, "--type", "film", "--json").json
+    assert [row["predicted"] for row in films] == list(general.predict("film"))
+    assert run("predict", people, "--type", "film", "-o", tmp_path / "films.csv", "--unlabelled").code == 0
+    with (tmp_path / "films.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["type"] for row in rows} == {"film"}
+    assert len(rows) == np.count_nonzero(general.labels_of("film") < 0)
+
+
+def test_relations_are_ranked_from_both_ends(run, people, general):
+    for arguments, found in [
+        (("links", "--item", "p001"), general.complete("p001", "follows")),
+        (("links", "--node", "p001", "--backwards"), general.complete("p001", "follows", backwards=True)),
+        (("links", "--item", "f001"), general.complete("f001", "saw")),
+        (("links", "--item", "p001", "--relation", "saw"), general.complete("p001", "saw")),
+        (("complete", "--item", "f001"), general.complete("f001")),
+        (("nearest", "--item", "city=Oslo", "--to", "film"), general.nearest("city=Oslo", "film")),
+    ]:
+        command, *rest = arguments
+        assert run(command, people, *rest, "--json").json == [match.as_dict() for match in found]
+    assert "there is saw, too" in run("links", people, "--item", "p001").err
+
+
+def test_profiles_go_from_items_to_their_attributes_and_back(run, people, general):
+    assert run("profile", people, "f001", "--json").json == [
+        match.as_dict() for match in general.nearest("f001", "film.columns")
+    ]
+    assert run("profile", people, "city=Oslo", "--json").json == [
+        match.as_dict() for match in general.nearest("city=Oslo", "person")
+    ]
+
+
+@pytest.mark.parametrize("name", ["codes.csv", "codes.npz", "codes.vec", "codes.tsv", "map.png"])
+def test_all_types_are_written(run, people, tmp_path, name):
+    command = ["map", "--method", "pca"] if name.endswith("png") else ["export"]
+    assert run(command[0], people, "-o", tmp_path / name, *command[1:]).code == 0
+    assert (tmp_path / name).stat().st_size > 1000

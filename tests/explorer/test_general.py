@@ -1,0 +1,152 @@
+"""The API of a model of several types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .conftest import client_of
+
+
+@pytest.fixture(scope="module")
+def api(people):
+    client = client_of(people)
+
+    def ask(path, body=None, **parameters):
+        at = f"/api/v1/{path}"
+        answer = client.get(at, params=parameters) if body is None else client.post(at, json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return ask
+
+
+def test_types_and_relations_are_told(api, general):
+    found = api("types")
+    assert [each["name"] for each in found["types"]] == list(general.network.types)
+    assert [each["owner"] for each in found["types"]] == [None, None, "person", "film"]
+    assert found["types"][1]["classes"] == ["drama", "comedy"]
+    kinds = {each["name"]: (each["kind"], each["score"]) for each in found["relations"]}
+    assert kinds["income"] == ("number", "value")
+    assert kinds["follows"] == (None, "probability")
+
+
+def test_a_card_has_cells_relations_both_ways_and_neighbours_of_every_type(api, general):
+    card = api("item", id="p001", k=4)
+    assert (card["type"], card["title"]) == ("person", "Person 0")
+    assert [each["column"] for each in card["cells"]] == ["income", "city", "member"]
+    ways = [(each["relation"], each["backwards"]) for each in card["relations"]]
+    assert ways == [("likes", False), ("follows", False), ("follows", True), ("saw", False)]
+    assert list(card["nearest"]) == list(general.network.types)
+    backwards = card["relations"][2]
+    column = general.network.relation("follows").values[:, [1]].toarray()[:, 0]
+    assert backwards["has"]["total"] == np.count_nonzero(column)
+    assert [m["id"] for m in backwards["suggested"]] == [
+        m.name for m in general.complete("p001", "follows", 4, backwards=True)
+    ]
+    film = api("item", id="f001", type="film")
+    assert {each["label"] for each in film["probabilities"]} == {"drama", "comedy"}
+    assert [(each["relation"], each["other"]) for each in film["relations"]] == [
+        ("plot", "film.columns"),
+        ("saw", "person"),
+    ]
+
+
+def test_a_cell_is_told_in_its_unit(api, general):
+    (income, *_) = api("item", id="p001")["cells"]
+    row = general.network.relation("income").values[[1]]
+    known = np.expm1(row.data[0] * 0.5 + 10)
+    assert float(income["known"].replace(",", "")) == pytest.approx(known, rel=1e-3)
+    assert income["spread"]
+    found = api("complete", id="p001", column="income")
+    assert found["text"].startswith("income ")
+    assert " ± " in found["text"]
+    assert found["items"][0]["score"] == general.complete("p001", "income")[0].score
+
+
+def test_an_attribute_has_a_card_of_its_own(api):
+    oslo = api("item", id="city=Oslo")
+    assert (oslo["title"], oslo["owner"]) == ("Oslo", "person")
+    assert oslo["column"] == {"name": "city", "kind": "category", "relation": "city"}
+    assert sum(each["share"] for each in oslo["classes"]) == pytest.approx(1)
+    assert api("item", id="income")["classes"] == []
+
+
+def test_titles_and_ids_are_found_and_types_narrow_the_search(api):
+    assert {item["type"] for item in api("search", q="word01", limit=50)["items"]} == {
+        "person.columns",
+        "film.columns",
+    }
+    found = api("search", q="person 7")["items"]
+    assert [item["title"] for item in found[:2]] == ["Person 7", "Person 7"]
+    assert len({item["id"] for item in found}) == len(found)
+    assert api("search", q="word01", type="film.columns")["items"][0]["id"] == "plot=word01"
+
+
+def test_new_items_of_any_type_are_placed_by_cells_and_entries(api, general):
+    person = {
+        "id": "new",
+        "relations": {"follows": ["p001", "nobody"], "follows<": ["p002"], "saw": ["f001"]},
+        "columns": {
+            "income": 30000,
+            "city": "Oslo",
+            "member": True,
+            "likes": ["word03", "likes=word06", "x"],
+        },
+    }
+    film = {
+        "id": "a film",
+        "type": "film",
+        "relations": {"saw": ["p001"]},
+        "columns": {"plot": "word01 blorp"},
+    }
+    found = api("place", {"items": [film, person], "k": 3})["items"]
+    assert [each["type"] for each in found] == ["film", "person"]
+    assert found[1]["unknown"] == {"follows": ["nobody"], "likes": ["x"]}
+    assert [each["column"] for each in found[1]["cells"]] == ["income", "city", "member"]
+    assert len(found[0]["nearest"]["person"]) == 3
+    assert {each["relation"] for each in found[0]["relations"]} == {"plot", "saw"}
+    placed = general.place("film", {"saw<": _row(60, 1), "plot": _row(8, 1)})
+    right = [m.name for m in placed.nearest(0, "film", 3)]
+    assert [m["id"] for m in found[0]["nearest"]["film"]] == right
+
+
+def _row(width, place):
+    import scipy.sparse as sp
+
+    return sp.csr_array(([np.float32(1)], ([0], [place])), shape=(1, width))
+
+
+def test_what_new_items_cannot_have_is_refused(people):
+    client = client_of(people)
+    for item, said in (
+        ({"columns": {"age": 3}}, "no column of person 'age'"),
+        ({"relations": {"plot": ["x"]}}, "no relation of person 'plot'"),
+        ({"type": "planet", "columns": {}}, "no type 'planet'"),
+        ({"type": "film.columns", "columns": {}}, "are attributes of film"),
+        ({"columns": {"income": "much"}}, "has nothing that the model knows"),
+    ):
+        answer = client.post("/api/v1/place", json={"items": [item]})
+        assert answer.status_code in (400, 404)
+        assert said in answer.json()["error"]["message"]
+
+
+def test_reasons_and_scores_by_relation(api, general):
+    found = api("why", {"id": "p001", "relation": "saw", "targets": ["f001"]})
+    assert found["targets"][0]["target"] == "f001"
+    assert api("why", {"id": "f001"})["label"]["target"] in ("drama", "comedy")
+    scores = api("score", {"saw": [["p001", "f001"]], "likes": [["p001", "likes=word03"]]})
+    assert scores["saw"] == pytest.approx(general.score("saw", [[1, 1]]).tolist())
+    assert len(scores["likes"]) == 1
+
+
+def test_everything_else_answers(api, people):
+    assert api("model")["coloured"] == "person"
+    assert [each["type"] for each in api("map")["types"]] == list(people.types)
+    assert api("items", type="film", label="drama")["total"] > 0
+    assert len(api("nearest", id="f001", to="person", k=4)["items"]) == 4
+    assert api("similar", id="f001")["items"][0]["type"] == "film"
+    assert api("neighbours", id="p001", relation="follows", backwards=True)["total"] >= 0
+    assert set(api("spread", {"items": {"film": [0, 1], "person": [3]}})["items"]) == {"film", "person"}
+    for path in ("health", "training", "quality", "data"):
+        assert api(path)
