@@ -207,7 +207,7 @@ def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
     """Linear models of all dense views: logits of all items, by fold."""
     from sklearn.linear_model import LogisticRegression
 
-    labelled = np.count_nonzero(own.labels >= 0)
+    labelled = int(np.count_nonzero(own.labels >= 0))
     room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
     width = int(np.clip(room, TREE_COORDINATES, None))
     found = []

@@ -440,11 +440,7 @@ def _take_steps(
             if here is None and operator.known is None:
                 if any(step.type == other and step.of == each.name for other, each in waiting):
                     later.append((name, step))
-                    continue
-                if step.of != "labels" or there is None:
-                    continue
-                # items as new as these have no labels that the fit knew: they are as all others are
-                here = np.broadcast_to(there.mean(axis=0), (operator.new.shape[1], there.shape[1]))
+                continue
             cut = slice(0, step.width or None)
             dense[name][step.name] = operator.times(
                 None if there is None else there[:, cut], None if here is None else here[:, cut]
