@@ -73,6 +73,14 @@ class ScanAnswer(Answer):
 
 
 @dataclass(frozen=True, eq=False)
+class DirectionAnswer(ScanAnswer):
+    """A fitted model, asked which way pairs go that are there."""
+
+    def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
+        return self.fitted.direction(self.relation, pairs)
+
+
+@dataclass(frozen=True, eq=False)
 class DrawnAnswer(ScanAnswer):
     """The fitted model as the public code of SCAN reads its own.
 
@@ -102,6 +110,8 @@ def fit(problem: Problem) -> ScanAnswer:
         holdout=holdout_of(problem, settings),
         progress=problem.progress,
     )
+    if problem.task == "direction":
+        return DirectionAnswer(fitted, problem.type, problem.relation)
     # an answer about classes is asked about no relation; what a published one would be, does not matter
     relation = problem.relation or (ATTRIBUTES if problem.network.is_plain else "")
     return ScanAnswer(fitted, problem.type, relation)

@@ -265,6 +265,14 @@ class Fitted:
         others = (each.pairs(pairs) for each in self.pair_scores(relation))
         return self._worth(self._pair_moments(relation, pairs, lift), relation, expected, lift, others)
 
+    def direction(self, relation: str, pairs: np.ndarray) -> np.ndarray:
+        """Which way each pair of a directed relation goes: above 0 as it is given, below 0 the other way."""
+        if not self.network.relation(relation).directed:
+            raise InputError(f"{relation} is not directed: it goes both ways")
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        this, other = (self._pair_moments(relation, each, lift=False) for each in (pairs, pairs[:, ::-1]))
+        return this.mean - other.mean
+
     def score_links(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
         """:meth:`score` of a plain network's links."""
         return self.score(LINKS, pairs, expected=expected, lift=lift)

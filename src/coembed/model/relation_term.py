@@ -5,7 +5,9 @@ has gains of its own, and one that is directed a turn:
 
     s_ij = c_i' (diag g + S - S') c_j + <u, c_i> - <u, c_j> + b_i + b_j
 
-so that the part that is the same both ways is what two items have in common, and the rest tells the way.
+so that the part that is the same both ways is what two items have in common, and the rest tells the way. Of
+all absent pairs those that are only turned around are too few to teach it: so the way of each stored pair is
+explained, too, by sigmoid(s_ij - s_ji).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
 from coembed.distributed.exchange import chosen, mean_of_all, pair_sum, sum_of_all, total
 from coembed.distributed.partition import Partition
@@ -173,6 +176,16 @@ class Direction(nn.Module):
         straight = torch.diag(self.gains)
         return straight if self.turn is None else straight + self.turn - self.turn.t()
 
+    def ways(self, codes: ItemCodes, lean: Tensor | None) -> tuple[ItemCodes, ItemCodes]:
+        """Codes whose inner product is s_ij - s_ji; `lean` is what biases add to it for each item."""
+        assert self.turn is not None
+        assert self.lean is not None
+        own = 2 * (codes.values @ self.lean)
+        own = own if lean is None else own + lean[:, None]
+        turned = ItemCodes(2 * codes.values @ (self.turn - self.turn.t()), codes.weights)
+        ones = torch.ones_like(own)
+        return turned.with_more(own, ones), codes.with_more(ones, -own)
+
     def forward(self, left: ItemCodes, right: ItemCodes) -> tuple[ItemCodes, ItemCodes]:
         if self.turn is None or self.lean is None:
             return ItemCodes(left.values * self.gains, left.weights), right
@@ -226,7 +239,8 @@ class RelationTerm(nn.Module):
         # of cells there are few targets: every process has them all
         parts = [matrix] if relation.cells is not None else column_blocks(matrix, self.target)
         self.pairs = [ObservedPairs(part, device=device, dtype=dtype) for part in parts]
-        n_ones = self.times * round(float(sum_of_all(matrix.nnz, self.source)))
+        self.n_stored = round(float(sum_of_all(matrix.nnz, self.source)))
+        n_ones = self.times * self.n_stored
         n_zeros = self.n_pairs - n_ones
         balanced = balance and self.kind.balanced and n_ones and n_zeros
         self.positive_weight = n_zeros / n_ones if balanced else 1.0
@@ -265,10 +279,11 @@ class RelationTerm(nn.Module):
         if self.targets is not None:
             own = torch.as_tensor(self.targets, device=right.values.device)
             right = right.of(self.every_target.mine(own))
+        which_way = self._which_way(left) if self.relation.directed else 0.0
         left, right = self._ends(left, right)
         if self.log_gain is not None:
-            return self._gaussian(left, right, self.log_gain.exp())
-        return self._all_pairs(left, right, noise)
+            return self._gaussian(left, right, self.log_gain.exp()) + which_way
+        return self._all_pairs(left, right, noise) + which_way
 
     def _ends(self, left: ItemCodes, right: ItemCodes) -> tuple[ItemCodes, ItemCodes]:
         """Codes whose inner product is the score."""
@@ -279,6 +294,15 @@ class RelationTerm(nn.Module):
             here, there = self.source_bias(), self.target_bias()
             return left.with_more(here, torch.ones_like(here)), right.with_more(torch.ones_like(there), there)
         return left, right
+
+    def _which_way(self, codes: ItemCodes) -> Tensor:
+        """-log p of the ways of the stored pairs, given that they are there: a mean."""
+        assert self.direction is not None
+        lean = None
+        if self.source_bias is not None and self.target_bias is not None:
+            lean = self.source_bias() - self.target_bias()
+        cost = self._over_observed(*self.direction.ways(codes, lean), lambda s, pairs: softplus(-s))
+        return total(cost, self.source) / max(self.n_stored, 1)
 
     def _all_pairs(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
         def cost(scores: Tensor, pairs: ObservedPairs) -> Tensor:
