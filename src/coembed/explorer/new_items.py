@@ -151,6 +151,8 @@ def _join(explorer: Explorer, rows: Rows, i: int, way: Way, name: str, joined: M
     titles = _titles(explorer, explorer.network.relation(way.relation)) if column is not None else {}
     for each, value in joined.items():
         found = at.get(each, titles.get(each))
+        if found is not None and column is not None and not column.start <= found < column.stop:
+            found = titles.get(each)  # an attribute of another column
         if found is None:
             rows.unknown[i].setdefault(name, []).append(each)
         elif value:
