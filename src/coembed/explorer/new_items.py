@@ -15,7 +15,7 @@ from coembed.explorer.cards import cell_dict, class_probabilities, in_words, pla
 from coembed.fitted.newcomers import Newcomers, place_newcomers
 from coembed.network.columns import KINDS, Cells, Coding
 from coembed.network.relations import Relation
-from coembed.views.reach import Way
+from coembed.network.ways import Way
 
 Cell = str | float | bool | list[str] | Mapping[str, float] | None
 """What a column of a new item holds: a cell as its table has it, or the names of attributes."""
