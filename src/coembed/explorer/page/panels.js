@@ -2,7 +2,7 @@
 import { count, h, percent, short } from "coembed/dom.js";
 import { heading, itemLink, section } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
-import { article, many, sign } from "coembed/types.js";
+import { many, one, sign } from "coembed/types.js";
 
 const ROWS = 200;
 
@@ -27,12 +27,12 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
     h(
       "ul.how",
       {},
-      h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, `${article(model.coloured)} `, h("b", {}, short(model.coloured, 30)), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
-      types.filter((type) => type.owner === null && type.name !== model.coloured).map((type) => h("li", {}, sign(model, type.name, null, 14), h("span", {}, `${article(type.name)} `, h("b", {}, short(type.name, 30))))),
+      h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, model.plain ? "a " : "", h("b", {}, short(model.coloured, 30)), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
+      types.filter((type) => type.owner === null && type.name !== model.coloured).map((type) => h("li", {}, sign(model, type.name, null, 14), h("span", {}, h("b", {}, short(type.name, 30))))),
       types.some((type) => type.owner !== null) ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), `, near the ${model.plain ? "nodes" : "items"} it stands for`)) : null,
       h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
     ),
-    types.map((type) => section(type === first ? `Begin with ${article(type.name)} ${short(type.name, 30)}` : `or ${article(type.name)} ${short(type.name, 30)}`, null, h("div.chips", {}, examples(type.name)))),
+    types.map((type) => section(`${type === first ? "Begin with" : "or"} ${short(one(model, type.name), 50)}`, null, h("div.chips", {}, examples(type.name)))),
     section(
       "or ask",
       null,

@@ -10,6 +10,9 @@ export const many = (model, name) => (model.plain ? `${name}s` : name);
 
 export const article = (name) => (/^[aeiou]/i.test(name) ? "an" : "a");
 
+// one of a type, or, where we do not know how one of it is called, the type
+export const one = (model, name) => (model.plain ? `${article(name)} ${name}` : isAttribute(model, name) ? `attributes of ${typeOf(model, name).owner}` : name);
+
 export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 // what a relation is called from one of its ends
