@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from coembed.fitted import Fitted, load, save
+from coembed.fitted.format1 import plain_fitted
 from coembed.fitted.matches import position
 from coembed.fitted.nearest_index import index_of
 from coembed.network import Network, synthesize
@@ -101,9 +102,15 @@ def made_up(network: Network, dim: int, hidden: int) -> Fitted:
     centres = draw(classes, dim)[rng.integers(classes, size=2000)] + 0.7 * draw(2000, dim)
     probabilities = rng.random((nodes, classes), dtype=np.float32) ** 4
     words = centres[rng.integers(2000, size=attributes)] + 0.5 * draw(attributes, dim)
-    inputs = {"node.links.0": nodes, "label.links.0": nodes, "attribute.0": nodes}
-    inputs |= {"node.attributes.0": attributes, "label.attributes.0": attributes}
-    return Fitted(
+    code = dim + classes
+    weights = {
+        **dict.fromkeys(("node.links.0", "label.links.0", "attribute.0"), (nodes, hidden)),
+        **dict.fromkeys(("node.attributes.0", "label.attributes.0"), (attributes, hidden)),
+        **{"node.1": (hidden, 2 * dim), "label.1": (hidden, classes), "attribute.1": (hidden, 2 * code)},
+        **{"label.bias.0": (hidden,), "label.bias.1": (classes,)},
+        **{"attribute.bias.0": (hidden,), "attribute.bias.1": (2 * code,)},
+    }
+    return plain_fitted(
         network=network,
         settings={},
         history={},
@@ -114,7 +121,7 @@ def made_up(network: Network, dim: int, hidden: int) -> Fitted:
         label_shift=0.1 * draw(classes, 2 * dim),
         attribute_mean=np.hstack([words, draw(attributes, classes)]),
         attribute_std=np.full((attributes, dim + classes), 0.3, dtype=np.float32),
-        weights={name: draw(rows, hidden) for name, rows in inputs.items()},
+        weights={name: draw(*shape) for name, shape in weights.items()},
     )
 
 

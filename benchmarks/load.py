@@ -38,7 +38,7 @@ KINDS = (*MIX, "map")
 def questions(columns: dict[str, Any], count: int, seed: int) -> list[tuple[str, str, str, dict[str, Any]]]:
     """Kind, method, path and arguments of made-up questions about items of the map."""
     rng = np.random.default_rng(seed)
-    nodes, attributes = columns["nodes"]["id"], columns["attributes"]["id"]
+    nodes, attributes = (each["id"] for each in columns["types"])
     shares = np.array([*MIX.values(), 0])
     shares[-1] = max(0.0, 1 - shares.sum())
     asked = []
@@ -49,10 +49,15 @@ def questions(columns: dict[str, Any], count: int, seed: int) -> list[tuple[str,
         asked.append(
             {
                 "search": ("search", "GET", "search", {"params": {"q": typed}}),
-                "node": ("node", "GET", "node", {"params": {"id": node, "k": 12}}),
-                "attribute": ("attribute", "GET", "attribute", {"params": {"id": attribute, "k": 12}}),
-                "similar": ("similar", "GET", "similar", {"params": {"id": node, "kind": "node"}}),
-                "why": ("why", "POST", "why", {"json": {"id": node, "attributes": [attribute]}}),
+                "node": ("node", "GET", "item", {"params": {"id": node, "type": "node", "k": 12}}),
+                "attribute": (
+                    "attribute",
+                    "GET",
+                    "item",
+                    {"params": {"id": attribute, "type": "attribute", "k": 12}},
+                ),
+                "similar": ("similar", "GET", "similar", {"params": {"id": node, "type": "node"}}),
+                "why": ("why", "POST", "why", {"json": {"id": node, "type": "node", "targets": [attribute]}}),
                 "score": ("score", "POST", "score", {"json": {"attributes": [[node, attribute]] * 50}}),
                 "embed": (
                     "embed",
@@ -70,7 +75,7 @@ async def load(address: str, rate: float, seconds: float, seed: int) -> dict[str
     took: dict[str, list[float]] = {kind: [] for kind in KINDS}
     failed: list[str] = []
     limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
-    async with httpx.AsyncClient(base_url=f"{address}api/", limits=limits, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=f"{address}api/v1/", limits=limits, timeout=30) as client:
         columns = (await client.get("map")).json()
         asked = questions(columns, int(rate * seconds), seed)
         for question in asked[:20]:

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from coembed.fitted import Fitted, save
+from coembed.fitted import save
+from coembed.fitted.format1 import plain_fitted
 from coembed.maps.layout import _fingerprint
 from coembed.network import Network
 from coembed.network.readers.npz import save_arrays
@@ -73,7 +74,7 @@ def made_up(nodes: int, attributes: int, folder: Path) -> None:
     owned = rng.integers(0, CLASSES, attributes)
     centres = rng.standard_normal((CLASSES, DIM + CLASSES)).astype(np.float32)
     about = centres[owned] + rng.standard_normal((attributes, DIM + CLASSES)).astype(np.float32)
-    fitted = Fitted(
+    fitted = plain_fitted(
         network=_named(network, rng),
         settings={},
         history={},
@@ -91,7 +92,7 @@ def made_up(nodes: int, attributes: int, folder: Path) -> None:
         (islands[each + CLASSES * rng.integers(0, 8, len(each))] + 4 * rng.standard_normal((len(each), 2)))
         for each in (group, owned)
     ]
-    arrays = dict(zip(("nodes", "attributes"), (each.astype(np.float32) for each in places), strict=True))
+    arrays = dict(zip(("t0", "t1"), (each.astype(np.float32) for each in places), strict=True))
     save_arrays(folder / "map-pca.npz", {"key": np.array([f"pca 0 {_fingerprint(fitted):08x}"]), **arrays})
 
 
@@ -105,7 +106,8 @@ def _named(network: Network, rng: np.random.Generator) -> Network:
         joined = ["".join(each) for each in parts[rng.integers(0, len(parts), (count, 3))]]
         return np.array([f"{word} {i}" for i, word in enumerate(joined)], dtype=object)
 
-    return replace(network, node_names=names(network.n_nodes), attribute_names=names(network.n_attributes))
+    types = {name: replace(items, ids=names(len(items))) for name, items in network.types.items()}
+    return replace(network, types=types)
 
 
 def measure(address: str, folder: Path) -> dict[str, Any]:

@@ -19,9 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 EXCEPTIONS = {
     ("fitted.fitted", "maps.layout"),  # Fitted.map2d lays the map out itself, inside of the function
 }
-TWICE = {
-    "gaussian.py",  # in likelihoods/ and in model/
-}
+TWICE: set[str] = set()
 
 
 class Import(NamedTuple):

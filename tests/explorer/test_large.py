@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from coembed.explorer import Explorer
 from coembed.explorer.cards import spread
-from coembed.fitted import Fitted
+from coembed.fitted.format1 import plain_fitted
 from coembed.maps.layout import Layout
 from coembed.network import UNKNOWN, Network
 
@@ -44,7 +44,7 @@ def large() -> Explorer:
     centres = rng.standard_normal((CLASSES, DIM + CLASSES)).astype(np.float32)
     codes = centres[group] + rng.standard_normal((NODES, DIM + CLASSES)).astype(np.float32)
     owned = centres[rng.integers(0, CLASSES, ATTRIBUTES)]
-    fitted = Fitted(
+    fitted = plain_fitted(
         network=network,
         settings={},
         history={},
@@ -59,7 +59,7 @@ def large() -> Explorer:
     islands = rng.uniform(-100, 100, (CLASSES, 2))
     places = [islands[group], islands[rng.integers(0, CLASSES, ATTRIBUTES)]]
     places = [(each + 8 * rng.standard_normal(each.shape)).astype(np.float32) for each in places]
-    return Explorer(fitted, Layout("pca", *places))
+    return Explorer(fitted, Layout("pca", dict(zip(("node", "attribute"), places, strict=True))))
 
 
 def seconds(action) -> float:
@@ -73,7 +73,7 @@ def seconds(action) -> float:
 def test_questions_take_moments(large):
     large.warm()
     assert seconds(lambda: [large.index.find(f"node {i}7") for i in range(50)]) / 50 < 0.03
-    assert seconds(lambda: spread(large, list(range(40)), list(range(40)))) < 2
+    assert seconds(lambda: spread(large, {"node": list(range(40)), "attribute": list(range(40))})) < 2
 
 
 @pytest.mark.slow

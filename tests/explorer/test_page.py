@@ -134,7 +134,7 @@ def test_a_lasso_selects_lists_and_downloads(visit, tmp_path):
         page.click("#download")
     waiting.value.save_as(tmp_path / "selection.csv")
     rows = list(csv.DictReader((tmp_path / "selection.csv").open(encoding="utf-8", newline="")))
-    assert [row["kind"] for row in rows].count("node") == nodes
+    assert [row["type"] for row in rows].count("node") == nodes
     assert len(rows) == nodes + attributes
     assert page.url.count("lasso=") == 1
 
@@ -214,7 +214,7 @@ def test_what_is_not_there_is_told_with_help(visit):
 def test_a_server_that_is_gone_is_told(visit):
     visitor = visit()
     page = visitor.go()
-    page.route("**/api/node*", lambda route: route.abort())
+    page.route("**/api/v1/item*", lambda route: route.abort())
     page.locator("#search-input").fill("Denmark.n.01")
     page.wait_for_selector(".found li[aria-selected=true]")
     page.keyboard.press("Enter")
@@ -274,3 +274,71 @@ def test_a_state_in_the_address_that_makes_no_sense_does_no_harm(visit):
         visitor = visit()
         visitor.go(address)
         assert near(visitor.pixels(), PINK) > 20
+
+
+@pytest.fixture(scope="module")
+def people_home(browser, people):
+    with running(people) as address:
+        yield address
+
+
+def test_a_network_of_several_types_has_cards_for_all(visit, people_home):
+    page = visit(home=people_home).go()
+    assert "60 person, 40 film" in page.locator(".lead").inner_text()
+    page.locator("#search-input").fill("Person 3")
+    page.wait_for_selector(".found li[aria-selected=true]")
+    assert "person" in page.locator(".found .hint").first.inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_selector('article.card[data-kind="person"] table.cells')
+    told = page.locator("table.cells").inner_text()
+    assert re.search(r"income\s+[\d,]+|income\s+unknown", told)
+    assert "±" in told
+    page.wait_for_selector(".why:not([hidden])")
+    page.locator('article section:has(h3:has-text("Its saw")) .chip').first.click()
+    page.wait_for_selector('article.card[data-kind="film"] .verdict')
+    assert "type=film" in page.url
+    page.go_back()
+    page.wait_for_selector('article.card[data-kind="person"]')
+
+
+def test_types_can_be_switched_off_and_shared(visit, people_home):
+    page = visit(home=people_home).go("#type=film&item=f001&off=t2")
+    page.wait_for_selector('article.card[data-kind="film"][data-id="f001"]')
+    shown = """(type) => [...coembed.items.ids.keys()].some(
+        (i) => coembed.items.type(i) === type && coembed.items.shown[i])"""
+    assert page.evaluate(shown, "film")
+    assert not page.evaluate(shown, "person.columns")
+    page.locator('.switch:has-text("film") input').first.uncheck()
+    page.wait_for_function("() => location.hash.includes('t1')")
+    assert not page.evaluate(shown, "film")
+
+
+def test_an_item_of_any_type_is_added(visit, people_home):
+    page = visit(home=people_home).go()
+    page.keyboard.press("n")
+    page.locator('.adding input[aria-label="income"]').fill("30000")
+    page.wait_for_selector(".answer .verdict")
+    page.locator('.adding input[aria-label="Add to likes"]').fill("word0")
+    page.wait_for_selector(".adding .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".adding .chip")
+    page.locator(".adding select").select_option("film")
+    page.locator('.adding input[aria-label="Add to saw"]').fill("Person 1")
+    page.wait_for_selector(".adding .found li[aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".answer .verdict")
+    assert page.evaluate("() => coembed.map.newcomer !== null")
+
+
+def test_other_views_and_attributes_of_several_types(visit, people_home):
+    page = visit(home=people_home).go("#type=person.columns&item=city%3DOslo")
+    page.wait_for_selector('article.card[data-kind="person.columns"] .bars')
+    for name in ("Training", "Quality", "Data"):
+        page.get_by_role("tab", name=name).click()
+        page.wait_for_selector(f"#{name.lower()}-tab h2")
+    assert "plot" in page.locator("#data-tab").inner_text()
+    page.get_by_role("tab", name="Map").click()
+    page.locator("#overlay").focus()
+    page.keyboard.press("v")
+    page.wait_for_selector('article[data-kind="selection"]')
+    assert page.locator("article h2").inner_text().startswith("60 person, 40 film")

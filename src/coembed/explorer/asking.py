@@ -18,7 +18,7 @@ from coembed.maps.picture import coloured_type, item_weights
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.network import Network
 from coembed.network.relations import Relation
-from coembed.views.reach import Way, ways_of
+from coembed.network.ways import Way, ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.label_quality import Quality

@@ -12,7 +12,7 @@ from coembed.fitted.matches import Match
 from coembed.fitted.reasons import Variants, Why
 from coembed.network.items import UNKNOWN
 from coembed.network.relations import Relation
-from coembed.views.reach import Way
+from coembed.network.ways import Way
 
 _WORDS = ((0.95, "nearly certain"), (0.8, "fairly sure"), (0.5, "leaning"), (0.0, "unsure"))
 

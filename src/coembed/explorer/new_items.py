@@ -15,7 +15,7 @@ from coembed.explorer.cards import cell_dict, class_probabilities, in_words, pla
 from coembed.fitted.newcomers import Newcomers, place_newcomers
 from coembed.network.columns import KINDS, Cells, Coding
 from coembed.network.relations import Relation
-from coembed.views.reach import Way
+from coembed.network.ways import Way
 
 Cell = str | float | bool | list[str] | Mapping[str, float] | None
 """What a column of a new item holds: a cell as its table has it, or the names of attributes."""
@@ -151,6 +151,8 @@ def _join(explorer: Explorer, rows: Rows, i: int, way: Way, name: str, joined: M
     titles = _titles(explorer, explorer.network.relation(way.relation)) if column is not None else {}
     for each, value in joined.items():
         found = at.get(each, titles.get(each))
+        if found is not None and column is not None and not column.start <= found < column.stop:
+            found = titles.get(each)  # an attribute of another column
         if found is None:
             rows.unknown[i].setdefault(name, []).append(each)
         elif value:

@@ -46,6 +46,7 @@ def types(explorer: Explorer) -> dict[str, Any]:
                 "score": unit_of(explorer, each.name),
                 "column": None if each.column is None else each.column.name,
                 "kind": None if each.column is None else each.column.kind,
+                "span": None if each.column is None else [each.column.start, each.column.stop],
             }
             for each in network.relations.values()
         ],

@@ -214,6 +214,7 @@ class RelationEntry(BaseModel):
     score: Unit
     column: str | None = Field(description="The column of the source's table that it is, if it is one.")
     kind: str | None
+    span: list[int] | None = Field(description="Of a column: where its attributes begin and end.")
 
 
 class TypesAnswer(BaseModel):

@@ -21,8 +21,8 @@ from coembed.fitted.placing import entry_counts, infer, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new
 from coembed.network.items import UNKNOWN
+from coembed.network.ways import ways_of
 from coembed.views import Touch
-from coembed.views.reach import ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted

@@ -24,6 +24,7 @@ from coembed.network.matrices import unit_rows
 from coembed.network.names import NameArray
 from coembed.network.network import Network
 from coembed.network.relations import Relation
+from coembed.network.ways import ways_of
 from coembed.views import (
     Lens,
     Neighbours,
@@ -37,7 +38,6 @@ from coembed.views import (
     views_of,
 )
 from coembed.views.basis import averaging
-from coembed.views.reach import ways_of
 from coembed.views.type_views import link_rows, word_rows
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from coembed.fitted.matches import Item, position, type_of
 from coembed.fitted.newcomers import place_newcomers
 from coembed.fitted.questions import named_relation
 from coembed.network.relations import Relation
-from coembed.views.reach import ways_of
+from coembed.network.ways import ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 
 from coembed.network import UNKNOWN, Network
 from coembed.network.matrices import presence
+from coembed.network.ways import Way, ways_of
 from coembed.views import Seen
 from coembed.views.basis import averaging, inverse_root, scaled_rows
-from coembed.views.reach import Way, ways_of
 from coembed.views.type_views import Step
 
 FOLDS = 5

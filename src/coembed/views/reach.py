@@ -18,6 +18,7 @@ from coembed.likelihoods import LIKELIHOODS
 from coembed.network.matrices import presence, root_mean_square
 from coembed.network.network import Network
 from coembed.network.relations import Relation
+from coembed.network.ways import ways_of
 
 
 class Touch(NamedTuple):
@@ -46,30 +47,6 @@ class Touch(NamedTuple):
             return self.new @ here
         found = self.known @ known
         return found if self.new is None or here is None else found + self.new @ here
-
-
-@dataclass(frozen=True)
-class Way:
-    """A relation as it is walked from one of its ends."""
-
-    relation: str
-    forwards: bool
-    other: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.relation}{'>' if self.forwards else '<'}"
-
-
-def ways_of(network: Network, type: str) -> list[Way]:
-    """All ways out of a type, but into its own columns."""
-    found = []
-    for relation in network.joining(type):
-        if relation.source == type:
-            found.append(Way(relation.name, True, relation.target))
-        if relation.target == type and not relation.pairing.undirected:
-            found.append(Way(relation.name, False, relation.source))
-    return found
 
 
 def touching(network: Network, type: str, read: Callable[[Relation], sp.csr_array]) -> dict[str, Touch]:

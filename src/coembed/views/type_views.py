@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from coembed.network.matrices import unit_rows
 from coembed.network.network import Network
+from coembed.network.ways import Way, ways_of
 from coembed.progress import Tell
 from coembed.views.basis import (
     PositionBasis,
@@ -31,7 +32,7 @@ from coembed.views.basis import (
 )
 from coembed.views.cells import CellLayout
 from coembed.views.nearest_neighbours import Neighbours, nearest_fellows, nearest_rows
-from coembed.views.reach import Reading, Touch, Way, summed, touching, ways_of
+from coembed.views.reach import Reading, Touch, summed, touching
 
 VOTERS = 50
 """Items alike that are kept, to vote for attributes and links; a view averages over fewer."""

@@ -33,7 +33,7 @@ async function ask(path, { body, signal } = {}) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
   try {
-    answer = await fetch(`api/${path}`, {
+    answer = await fetch(`api/v1/${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -51,24 +51,24 @@ async function ask(path, { body, signal } = {}) {
   return found;
 }
 
-const query = (parameters) => new URLSearchParams(parameters).toString();
+const given = (parameters) => Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null));
+const query = (parameters) => new URLSearchParams(given(parameters)).toString();
 
 function item(path, id, rest, signal) {
   if (encodeURIComponent(wellFormed(id)).length < LONGEST) return ask(`${path}?${query({ id, ...rest })}`, { signal });
-  return ask(path, { body: { id, ...rest }, signal });
+  return ask(path, { body: given({ id, ...rest }), signal });
 }
 
 const wellFormed = (text) => (text.toWellFormed ? text.toWellFormed() : text);
 
 const server = {
   overview: (name) => ask(name),
-  search: (q, limit, signal) => ask(`search?${query({ q: q.slice(0, 200), limit })}`, { signal }),
-  node: (id, signal) => item("node", id, { k: 12 }, signal),
-  attribute: (id, signal) => item("attribute", id, { k: 12 }, signal),
-  neighbours: (id, kind, to, offset) => item("neighbours", id, { kind, to, offset, limit: 100 }),
-  why: (id, attributes, signal) => ask("why", { body: { id, attributes }, signal }),
-  spread: (nodes, attributes) => ask("spread", { body: { nodes, attributes } }),
-  embed: (node, signal) => ask("embed", { body: { nodes: [node], k: 10 }, signal }),
+  search: (q, limit, signal, type) => ask(`search?${query({ q: q.slice(0, 200), limit, type })}`, { signal }),
+  item: (type, id, signal) => item("item", id, { type, k: 12 }, signal),
+  neighbours: (type, id, { relation, backwards }, offset) => item("neighbours", id, { type, relation, backwards, offset, limit: 100 }),
+  why: (type, id, relation, targets, signal) => ask("why", { body: given({ id, type, relation, targets }), signal }),
+  spread: (items) => ask("spread", { body: { items } }),
+  place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };
 
 export async function connect() {

@@ -1,7 +1,7 @@
-// The cards of a node and of an attribute.
+// The cards of items and of attributes.
 import { count, h, icon, percent, short } from "coembed/dom.js";
-import { bars, chips, classOf, heading, itemLink, matches, section, sign } from "coembed/parts.js";
-import { classColour, css } from "coembed/colours.js";
+import { bars, chips, heading, itemLink, matches, section, tone } from "coembed/parts.js";
+import { article, capital, classOf, isAttribute, many, sign, wayName } from "coembed/types.js";
 
 const CARD_ITEMS = 12;
 
@@ -19,59 +19,96 @@ function copyButton() {
   return button;
 }
 
-export function nodeCard({ model, api, card, startFrom }) {
+// The card of any item; of an attribute there is less to say, and other things.
+export function itemCard(page) {
+  return isAttribute(page.model, page.card.type) ? { panel: attributeCard(page), explain: () => {} } : entityCard(page);
+}
+
+function entityCard({ model, api, card, startFrom }) {
   const likely = card.probabilities[0];
   const label = card.label ?? likely?.label ?? null;
   const whyLabel = h("p.why", { hidden: true });
   const whyOf = new Map();
+  const explained = wordsOf(model, card);
+  const why = (walked) => (match) => {
+    if (walked !== explained) return null;
+    const line = h("p.why", { hidden: true });
+    whyOf.set(match.id, line);
+    return line;
+  };
+  const words = card.relations.filter((walked) => isAttribute(model, walked.other));
+  const links = card.relations.filter((walked) => !isAttribute(model, walked.other));
+  const others = Object.entries(card.nearest).filter(([type, list]) => type !== card.type && list.length);
   const panel = h(
     "article.card",
-    { "data-kind": "node", "data-id": card.id },
-    heading(`node · ${count(card.links.total)} links`, card.id, [copyButton()]),
+    { "data-kind": card.type, "data-id": card.id },
+    heading(about(model, card, links), card.title, [copyButton()]),
     label ? verdict(model, card, label, likely) : null,
     whyLabel,
-    card.probabilities.length ? bars(model, card.probabilities, 3) : null,
-    certainty(card),
-    section("Its attributes", "rarest first", chips(model, card.attributes, (offset) => api.neighbours(card.id, "node", "attribute", offset))),
-    card.suggested_attributes.length
-      ? section(
-          "Attributes it probably should have",
-          model.scores.attributes,
-          matches(model, card.suggested_attributes.slice(0, 8), {
-            unit: model.scores.attributes,
-            why: (match) => {
-              const line = h("p.why", { hidden: true });
-              whyOf.set(match.id, line);
-              return line;
-            },
-          }),
-        )
-      : null,
-    section("Most similar nodes", "cosine", matches(model, card.similar.slice(0, 8), { unit: "cosine" })),
-    section("Links it probably should have", model.scores.links, matches(model, card.suggested_links.slice(0, 6), { unit: model.scores.links })),
-    section("Its links", "best linked first", chips(model, card.links, (offset) => api.neighbours(card.id, "node", "node", offset))),
-    card.profile.length ? h("details.more", {}, h("summary", {}, "Nearest attributes, owned or not"), matches(model, card.profile.slice(0, CARD_ITEMS), { unit: "cosine" })) : null,
-    model.can_embed && startFrom ? h("button", { type: "button", onclick: () => startFrom(card) }, "Add a node that starts from this one") : null,
+    card.probabilities.length ? bars(model, card.type, card.probabilities, 3) : null,
+    certainty(model, card),
+    card.cells.length ? cells(model, card) : null,
+    words.flatMap((walked) => [has(model, api, card, walked, "rarest first"), should(model, walked, 8, why(walked))]),
+    section(`Most similar ${many(model, card.type)}`, "cosine", matches(model, card.nearest[card.type].slice(0, 8), { unit: "cosine" })),
+    links.flatMap((walked) => [should(model, walked, 6), has(model, api, card, walked, "best linked first")]),
+    others.map(([type, list]) => h("details.more", {}, h("summary", {}, model.plain ? "Nearest attributes, owned or not" : `Nearest ${short(type, 40)}`), matches(model, list.slice(0, CARD_ITEMS), { unit: "cosine" }))),
+    model.can_embed && startFrom ? h("button", { type: "button", onclick: () => startFrom(card) }, `Add ${article(card.type)} ${short(card.type, 30)} that starts from this one`) : null,
   );
-  return { panel, explain: (why) => explain(model, card, why, whyLabel, whyOf) };
+  return { panel, explain: (found) => explain(model, card, found, whyLabel, whyOf) };
+}
+
+// the attributes whose suggestions are explained
+export const wordsOf = (model, card) => card.relations.find((walked) => isAttribute(model, walked.other)) ?? null;
+
+function about(model, card, links) {
+  const total = links.reduce((sum, walked) => sum + walked.has.total, 0);
+  const id = card.id === card.title ? "" : ` · ${short(card.id, 30)}`;
+  return `${card.type}${id} · ${count(total)} links`;
+}
+
+const has = (model, api, card, walked, order) => section(`Its ${wayName(walked)}`, order, chips(model, walked.has, (offset) => api.neighbours(card.type, card.id, walked, offset)));
+
+function should(model, walked, most, why) {
+  if (!walked.suggested.length) return null;
+  const title = `${capital(wayName(walked))} it probably should have`;
+  return section(title, walked.score, matches(model, walked.suggested.slice(0, most), { unit: walked.score, why }));
+}
+
+// columns with one cell an item: what is known, and what the model expects
+function cells(model, card) {
+  const expected = (cell) => {
+    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}`;
+    if (!cell.values.length) return "";
+    return cell.kind === "yes/no" ? `yes ${percent(cell.values[0].score)}` : cell.values.slice(0, 3).map((match) => `${short(match.title, 24)} ${percent(match.score)}`).join(", ");
+  };
+  return section(
+    "Its columns",
+    "known, and expected",
+    h(
+      "table.rows.cells",
+      {},
+      h("thead", {}, h("tr", {}, h("th", {}, "column"), h("th", {}, "known"), h("th", {}, "expected"))),
+      h("tbody", {}, card.cells.map((cell) => h("tr", {}, h("th", { scope: "row" }, short(cell.column, 30)), h("td", {}, cell.known === null ? h("em", {}, "unknown") : short(cell.known, 30)), h("td", {}, expected(cell))))),
+    ),
+  );
 }
 
 function verdict(model, card, label, likely) {
-  const entry = classOf(model, label);
+  const entry = card.type === model.coloured ? classOf(model, label) : undefined;
   const known = card.label !== null;
   const agrees = card.true_label === null ? null : card.true_label === likely.label;
   return h(
     "div.verdict",
-    { style: { borderColor: css(classColour(entry)) } },
-    h("span.class", {}, sign(model, "node", label, 14), h("b", {}, short(label, 40))),
+    { style: { borderColor: tone(entry) } },
+    h("span.class", {}, sign(model, card.type, label, 14), h("b", {}, short(label, 40))),
     h("span", {}, known ? `known label; the model by itself would say ${likely.label} (${percent(likely.probability)})` : `predicted, ${card.certainty.words}`),
     agrees === null ? null : h("span.truth", {}, agrees ? "✓ the hidden label is the same" : `✗ the hidden label is ${card.true_label}`),
   );
 }
 
-function certainty(card) {
+function certainty(model, card) {
   const place = `its place is sharper than that of ${percent(card.certainty.sharper_than)}`;
-  const text = card.certainty.surer_than === null ? `${place} of the nodes` : `Its class is surer than that of ${percent(card.certainty.surer_than)} of all nodes; ${place}`;
+  const text = card.certainty.surer_than === null ? `${place} of the ${many(model, card.type)}` : `Its class is surer than that of ${percent(card.certainty.surer_than)} of all ${many(model, card.type)}; ${place}`;
   return h("p.certainty", {}, `${text[0].toUpperCase()}${text.slice(1)}.`);
 }
 
@@ -83,9 +120,9 @@ function explain(model, card, why, whyLabel, whyOf) {
     whyLabel.replaceChildren(h("b", {}, "Why? "), most >= 0.01 || most < 0.001 ? "" : "Many things together, most of all ", ...words);
     whyLabel.hidden = false;
   }
-  for (const each of why.attributes) {
+  for (const each of why.targets) {
     const line = whyOf.get(each.target);
-    const words = sentence(model, each);
+    const words = sentence(model, card, each);
     if (!line || !words.length) continue;
     line.replaceChildren(h("b", {}, "why: "), ...words);
     line.hidden = false;
@@ -102,10 +139,10 @@ function reasons(model, why, most = 3) {
 
 const signed = (value) => `+${value.toFixed(value >= 0.1 ? 2 : 3)}`;
 
-function sentence(model, why) {
+function sentence(model, card, why) {
   const words = [];
   if (why.owners.length) {
-    const names = why.owners.slice(0, 2).map((id) => [itemLink(model, { kind: "node", id, label: null }, { class: "item inline" })]);
+    const names = why.owners.slice(0, 2).map((id) => [itemLink(model, { type: card.type, id, label: null }, { class: "item inline" })]);
     const rest = why.owners_total - names.length;
     words.push("linked ", ...join(names), rest > 0 ? ` and ${rest} more have it` : names.length > 1 ? " have it" : " has it");
   }
@@ -121,36 +158,40 @@ function join(parts) {
   return parts.flatMap((part, i) => (i ? [i === parts.length - 1 ? " and " : ", ", ...part] : part));
 }
 
-export function attributeCard({ model, api, card }) {
+function attributeCard({ model, api, card }) {
   const most = Math.max(...card.classes.map((each) => Math.max(each.share, each.everywhere)), 1e-9);
+  const [owned] = card.relations;
+  const owners = many(model, card.owner);
+  const kind = model.plain || !card.column ? card.type : `${card.column.kind} · ${short(card.column.name, 30)}`;
+  const numeric = ["number", "date"].includes(card.column?.kind);
   return h(
     "article.card",
-    { "data-kind": "attribute", "data-id": card.id },
-    heading(`attribute · ${count(card.owners.total)} nodes have it`, card.id, [copyButton()]),
-    h("p.certainty", {}, `Its place is sharper than that of ${percent(card.sharper_than)} of the attributes.`),
-    section("Nodes it stands for", "cosine", matches(model, card.nodes.slice(0, 10), { unit: "cosine" })),
+    { "data-kind": card.type, "data-id": card.id },
+    heading(`${kind} · ${owned ? `${count(owned.has.total)} ${owners} have it` : ""}`, card.title, [copyButton()]),
+    h("p.certainty", {}, `Its place is sharper than that of ${percent(card.certainty.sharper_than)} of the ${model.plain ? "attributes" : "others"}.`),
+    section(model.plain ? "Nodes it stands for" : `${capital(owners)} it stands for`, "cosine", matches(model, (card.nearest[card.owner] ?? []).slice(0, 10), { unit: "cosine" })),
     card.classes.length
       ? section(
-          "Classes of the nodes that have it",
-          "against all nodes",
+          `Classes of the ${owners} that have it`,
+          `against all ${owners}`,
           h(
             "div.bars",
             {},
             card.classes.map(({ label, share, everywhere }) => {
-              const entry = classOf(model, label);
+              const entry = card.owner === model.coloured ? classOf(model, label) : undefined;
               return h(
                 "div.bar-row",
-                { title: `${percent(share, 1)} of its nodes, ${percent(everywhere, 1)} of all nodes` },
-                h("span.bar-name", {}, sign(model, "node", label, 10), short(label, 26)),
-                h("span.bar-track", {}, h("i", { style: { width: `${(100 * share) / most}%`, background: css(classColour(entry)) } }), h("u", { style: { left: `${(100 * everywhere) / most}%` } })),
+                { title: `${percent(share, 1)} of its ${owners}, ${percent(everywhere, 1)} of all ${owners}` },
+                h("span.bar-name", {}, sign(model, card.owner, label, 10), short(label, 26)),
+                h("span.bar-track", {}, h("i", { style: { width: `${(100 * share) / most}%`, background: tone(entry) } }), h("u", { style: { left: `${(100 * everywhere) / most}%` } })),
                 h("span.bar-value", {}, percent(share)),
               );
             }),
-            h("p.note", {}, "The mark on each bar is the share among all nodes."),
+            h("p.note", {}, `The mark on each bar is the share among all ${owners}.`),
           ),
         )
       : null,
-    section("Similar attributes", "cosine", matches(model, card.similar.slice(0, 8), { unit: "cosine" })),
-    section("Nodes that have it", "best linked first", chips(model, card.owners, (offset) => api.neighbours(card.id, "attribute", "node", offset))),
+    section("Similar attributes", "cosine", matches(model, card.nearest[card.type].slice(0, 8), { unit: "cosine" })),
+    owned ? section(numeric ? `${capital(owners)} whose ${short(card.title, 30)} is known` : `${capital(owners)} that have it`, "best linked first", chips(model, owned.has, (offset) => api.neighbours(card.type, card.id, owned, offset))) : null,
   );
 }

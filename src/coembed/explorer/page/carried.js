@@ -8,29 +8,35 @@ export async function carried(element) {
   const all = () => (loaded ??= unpack(cards).then(JSON.parse));
   const names = () => (names.made ??= index(whole));
 
-  async function card(kind, id) {
-    const found = (await all())[kind][id];
+  const held = async (type, id) => {
+    const cards = (await all())[type] ?? {};
+    return Object.hasOwn(cards, id) ? cards[id] : undefined;
+  };
+
+  async function card(type, id) {
+    const found = await held(type, id);
     if (found) return found.card;
     throw new Failure("not_found", `This report holds no card of ${id.slice(0, 80)}; ask for a larger one (coembed report --cards), or use coembed explore.`);
   }
 
   return {
     overview: async (name) => whole[name],
-    search: async (q, limit) => ({ items: find(names(), q, limit) }),
-    node: (id) => card("node", id),
-    attribute: (id) => card("attribute", id),
-    neighbours: async (id, kind, to, offset) => {
-      const held = (await all())[kind][id]?.neighbours[to] ?? { total: 0, items: [] };
-      return { ...held, offset, items: held.items.slice(offset) };
+    search: async (q, limit, signal, type) => ({ items: find(names().filter((entry) => !type || entry.type === type), q, limit) }),
+    item: card,
+    neighbours: async (type, id, { relation, backwards }, offset) => {
+      const more = (await held(type, id))?.neighbours[`${relation}${backwards ? "<" : ">"}`] ?? { total: 0, items: [] };
+      return { ...more, offset, items: more.items.slice(offset) };
     },
-    why: async (id) => (await all()).node[id]?.why ?? { label: null, attributes: [] },
-    spread: async (nodes, attributes) => {
-      const held = await all();
-      const take = (kind, ids, rows) =>
-        rows.filter((row) => held[kind][ids[row]]).map((position) => ({ position, covariance: held[kind][ids[position]].card.place.covariance }));
-      return { nodes: take("node", whole.map.nodes.id, nodes), attributes: take("attribute", whole.map.attributes.id, attributes) };
+    why: async (type, id) => (await held(type, id))?.why ?? { label: null, targets: [] },
+    spread: async (asked) => {
+      const found = {};
+      for (const { type, id } of whole.map.types) {
+        const cards = await Promise.all((asked[type] ?? []).map(async (position) => [position, await held(type, id[position])]));
+        found[type] = cards.filter(([, each]) => each).map(([position, each]) => ({ position, covariance: each.card.place.covariance }));
+      }
+      return { items: found };
     },
-    embed: async () => {
+    place: async () => {
       throw new Failure("report", "A report cannot place new nodes; run coembed explore on the model.");
     },
   };
@@ -51,11 +57,11 @@ function pieces(text) {
   return found;
 }
 
-function index({ map, model }) {
+function index({ map }) {
   const entries = [];
-  map.nodes.id.forEach((id, i) => entries.push({ id, kind: "node", label: model.class_list[map.nodes.label[i]]?.label ?? null, weight: map.nodes.degree[i] }));
-  map.attributes.id.forEach((id, i) => entries.push({ id, kind: "attribute", label: null, weight: map.attributes.owners[i] }));
-  for (const entry of entries) entry.folded = fold(entry.id.slice(0, 120));
+  for (const { type, id: ids, title, label, class_names: classes, weight } of map.types)
+    ids.forEach((id, i) => entries.push({ id, type, title: title?.[i] ?? id, label: classes[label?.[i]] ?? null, weight: weight[i] }));
+  for (const entry of entries) entry.folded = fold((entry.title === entry.id ? entry.id : `${entry.title} ${entry.id}`).slice(0, 120));
   return entries;
 }
 

@@ -1,41 +1,59 @@
-// Everything on the map in one row: nodes first, then attributes; found by name, by place, by outline.
+// Everything on the map in one row, type after type; found by name, by place, by outline.
 
 export class Items {
   constructor(map, model) {
-    const { nodes, attributes } = map;
-    this.nodes = nodes.id.length;
-    this.count = this.nodes + attributes.id.length;
-    this.ids = nodes.id.concat(attributes.id);
-    this.x = Float32Array.from(nodes.x.concat(attributes.x));
-    this.y = Float32Array.from(nodes.y.concat(attributes.y));
-    this.weight = nodes.degree.concat(attributes.owners);
-    this.label = nodes.label;
-    this.observed = nodes.observed;
-    this.probability = nodes.probability;
+    this.types = model.types;
+    this.starts = [];
+    this.count = 0;
+    for (const each of map.types) {
+      this.starts.push(this.count);
+      this.count += each.id.length;
+    }
+    this.nodes = map.types[0].id.length; // items of the main type, which come first
+    const joined = (take) => [].concat(...map.types.map(take));
+    const filled = (each, values, nothing) => values ?? new Array(each.id.length).fill(nothing);
+    this.ids = joined((each) => each.id);
+    this.names = joined((each) => each.title ?? each.id);
+    this.x = Float32Array.from(joined((each) => each.x));
+    this.y = Float32Array.from(joined((each) => each.y));
+    this.weight = joined((each) => each.weight);
+    this.label = joined((each) => filled(each, each.label, -1));
+    this.observed = joined((each) => filled(each, each.observed, 0));
+    this.probability = joined((each) => filled(each, each.probability, 0.4));
+    this.place = Uint16Array.from(joined((each) => new Array(each.id.length).fill(map.types.indexOf(each))));
+    this.classNames = map.types.map((each) => each.class_names);
     this.classes = model.class_list;
+    this.coloured = model.types.findIndex((each) => each.name === model.coloured);
     this.shown = new Uint8Array(this.count).fill(1);
-    this.byName = { node: new Map(), attribute: new Map() };
-    this.ids.forEach((id, i) => this.byName[this.kind(i)].set(id, i));
+    this.byName = Object.fromEntries(map.types.map((each, t) => [each.type, new Map(each.id.map((id, i) => [id, this.starts[t] + i]))]));
     this.grid = makeGrid(this.x, this.y);
     this.order = this.drawingOrder();
     this.priority = this.namingOrder();
   }
 
-  kind(i) {
-    return i < this.nodes ? "node" : "attribute";
+  type(i) {
+    return this.types[this.place[i]].name;
   }
 
-  find(kind, id) {
-    return this.byName[kind]?.get(id) ?? -1;
+  isAttribute(i) {
+    return this.types[this.place[i]].owner !== null;
+  }
+
+  isColoured(i) {
+    return this.place[i] === this.coloured;
+  }
+
+  find(type, id) {
+    return Object.hasOwn(this.byName, type) ? (this.byName[type].get(id) ?? -1) : -1;
   }
 
   className(i) {
-    return i < this.nodes ? (this.classes[this.label[i]]?.label ?? null) : null;
+    return i < 0 ? null : (this.classNames[this.place[i]][this.label[i]] ?? null);
   }
 
   // the surer, the later, so that it lies on top; known labels above all
   drawingOrder() {
-    const rank = (i) => (i >= this.nodes ? 1.5 : this.observed[i] ? 2 : this.probability[i]);
+    const rank = (i) => (this.isAttribute(i) ? 1.5 : this.observed[i] ? 2 : this.probability[i]);
     return Uint32Array.from({ length: this.count }, (_, i) => i).sort((a, b) => rank(a) - rank(b));
   }
 
@@ -44,7 +62,9 @@ export class Items {
   namingOrder() {
     const standing = new Float64Array(this.count);
     // attributes first: they say what a region is about
-    for (const [from, to, handicap] of [[0, this.nodes, 3], [this.nodes, this.count, 1]]) {
+    for (const [t, from] of this.starts.entries()) {
+      const to = this.starts[t + 1] ?? this.count;
+      const handicap = this.types[t].owner === null ? 3 : 1;
       const order = Array.from({ length: to - from }, (_, i) => from + i).sort((a, b) => this.weight[b] - this.weight[a] || a - b);
       order.forEach((i, rank) => (standing[i] = (handicap * (rank + 1)) / (to - from)));
     }

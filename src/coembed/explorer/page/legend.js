@@ -1,10 +1,9 @@
 // The legend: what the colours mean, and switches for classes and layers.
 import { count, h, short } from "coembed/dom.js";
 import { classColour, css, swatch } from "coembed/colours.js";
+import { layerOf, many, sign } from "coembed/types.js";
 
 const LAYERS = [
-  ["nodes", "nodes"],
-  ["attributes", "attributes"],
   ["names", "names"],
   ["ellipses", "ellipses: one standard deviation"],
 ];
@@ -17,7 +16,7 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
       {
         type: "button",
         "aria-pressed": String(!hidden.has(k)),
-        title: `${entry.label}: ${count(entry.nodes)} nodes, ${count(entry.observed)} with a known label.\nClick: show or hide; double-click: only this class`,
+        title: `${entry.label}: ${count(entry.nodes)} ${many(model, model.coloured)}, ${count(entry.observed)} with a known label.\nClick: show or hide; double-click: only this class`,
         onclick: () => toggle(k),
         ondblclick: () => alone(k),
       },
@@ -37,12 +36,13 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
     setHidden(new Set(model.class_list.map((_, i) => i).filter((i) => i !== k)));
   }
 
-  const switches = LAYERS.filter(([name]) => name !== "attributes" || model.attributes).map(([name, text]) =>
+  const types = model.types.filter((type) => type.items).map((type) => [layerOf(model, type.name), short(many(model, type.name), 30), type]);
+  const switches = [...types, ...LAYERS].map(([name, text, type]) =>
     h(
       "label.switch",
       {},
       h("input", { type: "checkbox", checked: layers[name], onchange: (event) => setLayers({ ...layers, [name]: event.target.checked }) }),
-      name === "attributes" ? swatch("cross", "currentColor") : null,
+      type && type.name !== model.coloured ? sign(model, type.name) : null,
       text,
     ),
   );
@@ -55,6 +55,6 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
       ]
     : [];
   place.replaceChildren(
-    h("details", { open }, h("summary", {}, model.classes ? "Classes" : "Layers"), h("div.keys", {}, classes), key, h("div.switches", {}, switches)),
+    h("details", { open }, h("summary", {}, !model.classes ? "Layers" : model.plain ? "Classes" : `Classes of ${short(model.coloured, 20)}`), h("div.keys", {}, classes), key, h("div.switches", {}, switches)),
   );
 }

@@ -1,7 +1,7 @@
 // Puts the page together: what is in the address decides what is shown.
 import { connect, isReport } from "coembed/api.js";
-import { addingPanel, draft } from "coembed/adding.js";
-import { attributeCard, nodeCard } from "coembed/cards.js";
+import { addingPanel, draft, draftOf } from "coembed/adding.js";
+import { itemCard, wordsOf } from "coembed/cards.js";
 import { isDark } from "coembed/colours.js";
 import { $, count, h, icon, later, short } from "coembed/dom.js";
 import { Items } from "coembed/items.js";
@@ -12,6 +12,7 @@ import { failure, loading } from "coembed/parts.js";
 import { searchBox } from "coembed/search.js";
 import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
 import * as state from "coembed/state.js";
+import { isAttribute, layerOf, many } from "coembed/types.js";
 
 const TABS = { map: "Map", training: "Training", quality: "Quality", data: "Data" };
 const CLOSE_UP = 80; // items in view that get their ellipses
@@ -34,7 +35,7 @@ async function start() {
   document.title = `${model.model} · coembed`;
   $("model-name").textContent = short(model.model, 28);
   const items = new Items(columns, model);
-  const map = new MapView($("stage"), $("points"), $("overlay"), items);
+  const map = new MapView($("stage"), $("points"), $("overlay"), items, model.types.map((type) => layerOf(model, type.name)));
   const page = { api, model, items, map, accuracy: null, isReport };
   globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
@@ -64,7 +65,7 @@ function follow(page, now, before) {
     if ([x, y, scale].every(Number.isFinite) && scale > 0) map.look({ x, y, scale }, { told: false });
   }
   map.touched = false;
-  const changed = ["node", "attribute", "lasso"].some((key) => now[key] !== before[key]) || (now.new === undefined) !== (before.new === undefined);
+  const changed = ["node", "attribute", "type", "item", "lasso"].some((key) => now[key] !== before[key]) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
   if (changed || page.fresh === undefined) showPanel(page, now);
   page.fresh = false;
 }
@@ -80,19 +81,19 @@ async function showPanel(page, now) {
   showing = new AbortController();
   const { signal } = showing;
   Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null });
-  document.body.classList.toggle("with-card", now.node !== undefined || now.attribute !== undefined || now.new !== undefined || now.lasso !== undefined);
-  const kind = now.node !== undefined ? "node" : now.attribute !== undefined ? "attribute" : null;
-  if (kind) {
-    const id = now[kind];
-    map.selected = items.find(kind, id);
+  const open = state.opened(now);
+  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined);
+  if (open) {
+    const { type, id } = open;
+    map.selected = items.find(type, id);
     map.recolour();
     if (map.selected >= 0) map.show(map.selected);
     const waiting = setTimeout(() => panel.replaceChildren(loading()), 120);
     try {
-      const card = await api[kind](id, signal);
+      const card = await api.item(type, id, signal);
       clearTimeout(waiting);
       if (signal.aborted) return;
-      showCard(page, kind, card, signal);
+      showCard(page, card, signal);
     } catch (error) {
       clearTimeout(waiting);
       if (error.name !== "AbortError") panel.replaceChildren(h("article.card", {}, h("div.heading", {}, h("h2", {}, short(id, 50))), failure(error), h("button", { type: "button", onclick: () => state.set(state.only({})) }, "Back to the map")));
@@ -102,7 +103,7 @@ async function showPanel(page, now) {
     panel.replaceChildren(form);
     toTop();
     map.recolour();
-    if (innerWidth > 700 && !draft(now.new).attributes.length) focus();
+    if (innerWidth > 700 && !Object.keys(draft(now.new).joined).length) focus();
   } else if (now.lasso !== undefined) {
     const outline = now.lasso.split(",").map(Number).filter(Number.isFinite);
     const chosen = outline.length >= 6 ? items.inside(outline) : [];
@@ -119,27 +120,26 @@ async function showPanel(page, now) {
   closeUp(page);
 }
 
-function showCard(page, kind, card, signal) {
+function showCard(page, card, signal) {
   const { map, items, api, model } = page;
   const panel = $("panel");
   map.spreads.set(map.selected, card.place.covariance);
-  const near = kind === "node" ? [...card.links.items, ...card.attributes.items] : card.owners.items;
+  let near = card.relations.flatMap((walked) => walked.has.items);
   join(near);
-  if (kind === "attribute") panel.replaceChildren(attributeCard({ model, api, card }));
-  else {
-    const { panel: made, explain } = nodeCard({ model, api, card, startFrom: isReport ? null : startFrom });
-    panel.replaceChildren(made);
-    if (model.can_embed) api.why(card.id, askable(card.suggested_attributes.slice(0, 8)), signal).then((why) => signal.aborted || explain(why), () => {});
+  const { panel: made, explain } = itemCard({ model, api, card, startFrom: isReport ? null : startFrom });
+  panel.replaceChildren(made);
+  if (model.can_embed && !isAttribute(model, card.type)) {
+    const words = wordsOf(model, card);
+    api.why(card.type, card.id, words?.relation, askable(words?.suggested.slice(0, 8) ?? []), signal).then((why) => signal.aborted || explain(why), () => {});
   }
   toTop();
-  $("told").textContent = `Card of the ${kind} ${short(card.id, 80)}${kind === "node" && card.probabilities.length ? `, class ${card.label ?? card.probabilities[0].label}` : ""}`;
+  $("told").textContent = `Card of the ${card.type} ${short(card.title, 80)}${card.probabilities.length ? `, class ${card.label ?? card.probabilities[0].label}` : ""}`;
   // all links on the map, not only those that the card lists
-  const total = kind === "node" ? card.links.total : card.owners.total;
-  const listed = kind === "node" ? card.links.items.length : card.owners.items.length;
-  if (total > listed) api.neighbours(card.id, kind, "node", listed).then((more) => signal.aborted || join([...near, ...more.items]), () => {});
+  for (const walked of card.relations.filter((each) => !isAttribute(model, each.other) && each.has.total > each.has.items.length))
+    api.neighbours(card.type, card.id, walked, walked.has.items.length).then((more) => signal.aborted || join((near = [...near, ...more.items])), () => {});
 
   function join(list) {
-    map.joined = list.map((each) => items.find(each.kind, each.id)).filter((i) => i >= 0);
+    map.joined = list.map((each) => items.find(each.type, each.id)).filter((i) => i >= 0);
     map.recolour();
   }
 }
@@ -154,14 +154,13 @@ function toTop() {
 }
 
 function startFrom(card) {
-  const take = (list) => list.items.map((each) => each.id);
-  state.set({ ...state.only({ new: JSON.stringify({ name: "", attributes: take(card.attributes), links: take(card.links) }) }), tab: null });
+  state.set({ ...state.only({ new: draftOf(card) }), tab: null });
 }
 
-function showNewcomer({ map, items }, place) {
+function showNewcomer({ map }, place) {
   const first = place && !map.newcomer;
   map.newcomer = place;
-  map.joined = place ? place.links.map((id) => items.find("node", id)).filter((i) => i >= 0) : [];
+  map.joined = place ? place.near : [];
   map.recolour();
   if (place && first) map.showPlace(place.x, place.y);
 }
@@ -173,7 +172,7 @@ const addNode = () => state.set({ ...state.only({ new: "{}" }), tab: null });
 function wireMap(page) {
   const { map, items, model } = page;
   map.on.open = (i) => {
-    if (i >= 0) state.open(items.kind(i), items.ids[i]);
+    if (i >= 0) state.open(items.type(i), items.ids[i]);
     else if (state.get().new === undefined) state.set(state.only({}));
   };
   const settle = later(250, () => {
@@ -189,11 +188,9 @@ function wireMap(page) {
     tip.hidden = i < 0;
     if (i < 0) return;
     const label = items.className(i);
-    const isNode = i < items.nodes;
-    tip.replaceChildren(
-      h("b", {}, short(items.ids[i], 50)),
-      h("span", {}, isNode ? (label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : "node") : `attribute of ${count(items.weight[i])} nodes`),
-    );
+    const type = items.types[items.place[i]];
+    const what = label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : type.owner === null ? short(type.name, 30) : `attribute of ${count(items.weight[i])} ${many(model, type.owner)}`;
+    tip.replaceChildren(h("b", {}, short(items.names[i], 50)), h("span", {}, what));
     tip.style.left = `${Math.min(px + 14, map.width - 220)}px`;
     tip.style.top = `${py > map.height - 80 ? py - 60 : py + 16}px`;
   };
@@ -239,9 +236,10 @@ async function closeUp({ map, items, api }) {
   const missing = map.closeUp.filter((i) => !map.spreads.has(i));
   if (missing.length) {
     try {
-      const found = await api.spread(missing.filter((i) => i < items.nodes), missing.filter((i) => i >= items.nodes).map((i) => i - items.nodes));
-      for (const each of found.nodes) map.spreads.set(each.position, each.covariance);
-      for (const each of found.attributes) map.spreads.set(each.position + items.nodes, each.covariance);
+      const asked = Object.create(null);
+      for (const i of missing) (asked[items.type(i)] ??= []).push(i - items.starts[items.place[i]]);
+      const found = await api.spread(asked);
+      for (const [t, { name }] of items.types.entries()) for (const each of found.items[name] ?? []) map.spreads.set(each.position + items.starts[t], each.covariance);
     } catch {
       // without ellipses the map is still a map
     }
@@ -264,6 +262,10 @@ function makeTools(page) {
   $("help-button").replaceChildren(icon("help", 17));
   $("add-button").addEventListener("click", addNode);
   if (isReport || !page.model.can_embed) $("add-button").hidden = true;
+  if (!page.model.plain) {
+    $("add-button").title = "Add an item (n)";
+    $("add-button").lastElementChild.textContent = "Add an item";
+  }
   $("theme-button").addEventListener("click", () => switchTheme(page));
   $("help-button").addEventListener("click", help);
   // the address behind the # is the state: the jump must not write there
@@ -321,11 +323,11 @@ async function showTab(page, tab) {
 function makeSearch(page) {
   const { box, input } = searchBox({
     api: page.api,
-    classes: page.model.class_list,
-    label: "Search nodes and attributes",
-    placeholder: `Search ${count(page.items.count)} nodes and attributes`,
+    model: page.model,
+    label: page.model.plain ? "Search nodes and attributes" : "Search all items",
+    placeholder: `Search ${count(page.items.count)} ${page.model.plain ? "nodes and attributes" : "items"}`,
     choose: (item) => {
-      state.open(item.kind, item.id);
+      state.open(item.type, item.id);
       $("panel").focus({ preventScroll: true });
     },
   });
@@ -393,7 +395,7 @@ function help() {
     ["Enter", "open the item nearest to the middle of the map"],
     ["l", "draw around points (or hold Shift and draw)"],
     ["v", "select what is in view"],
-    ["n", "add a node"],
+    ["n", "add an item"],
     ["d", "light or dark"],
     ["Esc", "close"],
   ];

@@ -7,12 +7,13 @@ const CROSS = 6;
 const CLICK = 5; // pixels a press may wander and still be a click
 
 export class MapView {
-  constructor(stage, pointsCanvas, overlay, items) {
+  constructor(stage, pointsCanvas, overlay, items, layers) {
     this.stage = stage;
     this.overlay = overlay;
     this.items = items;
     this.points = makePoints(pointsCanvas);
-    this.layers = { nodes: true, attributes: true, names: true, ellipses: true };
+    this.layers = Object.fromEntries([...layers, "names", "ellipses"].map((name) => [name, true]));
+    this.typeLayers = layers; // one for each type
     this.hidden = new Set();
     this.view = { x: 0, y: 0, scale: 1 };
     this.selected = -1;
@@ -55,12 +56,17 @@ export class MapView {
     const colours = new Uint8Array(4 * items.count);
     const looks = new Uint8Array(4 * items.count);
     items.order.forEach((i, slot) => {
-      const isNode = i < items.nodes;
-      const k = isNode ? items.label[i] : -1;
-      const shown = isNode ? layers.nodes && !hidden.has(k) : layers.attributes;
+      const coloured = items.isColoured(i);
+      const k = coloured ? items.label[i] : -1;
+      const type = items.types[items.place[i]];
+      const shown = layers[this.typeLayers[items.place[i]]] && !(coloured && hidden.has(k));
       items.shown[i] = shown ? 1 : 0;
       const state = !shown ? 0 : raised.has(i) ? 2 : 1;
-      if (isNode) {
+      if (!coloured && type.owner === null) {
+        const [mark, tone] = [shapeNumber(type.mark), classColour(type)];
+        colours.set([...tone, items.observed[i] ? 230 : 150], 4 * slot);
+        looks.set([mark, state, items.observed[i], 10], 4 * slot);
+      } else if (type.owner === null) {
         const seen = items.observed[i];
         // lighter by probability: a guess is pale, a sure prediction nearly solid
         const alpha = seen ? 255 : k < 0 ? 170 : 38 + 132 * items.probability[i] ** 1.5;

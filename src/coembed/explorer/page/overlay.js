@@ -99,7 +99,7 @@ function drawNewcomer(map, pen, css, taken) {
   pen.lineWidth = 1.4;
   pen.fill();
   pen.stroke();
-  name(map, pen, css, taken, map.newcomer.name || "new node", px, py, { weight: 650, size: 14, gap: 10, forced: true });
+  name(map, pen, css, taken, map.newcomer.name || "new item", px, py, { weight: 650, size: 14, gap: 10, forced: true });
 }
 
 function drawNames(map, pen, css, taken) {
@@ -107,13 +107,13 @@ function drawNames(map, pen, css, taken) {
   const put = (i, look) => {
     const [px, py] = map.toScreen(items.x[i], items.y[i]);
     if (px < -40 || py < -10 || px > width + 40 || py > height + 10) return false;
-    return name(map, pen, css, taken, items.ids[i], px, py, look, widths(map, i));
+    return name(map, pen, css, taken, items.names[i], px, py, look, widths(map, i));
   };
   const node = { weight: 600, size: 12.5, gap: 5 };
   const attribute = { style: "italic", size: 12.5, gap: 5, alpha: 0.85 };
   if (map.selected >= 0) put(map.selected, { weight: 700, size: 14, gap: map.pointSize / 2 + 8, forced: true }); // beside its ring
   if (!map.layers.names) return;
-  const kind = (i) => (i < items.nodes ? node : attribute);
+  const kind = (i) => (items.isAttribute(i) ? attribute : node);
   let left = Math.round((width * height) / Math.max(6500, 15000 / Math.sqrt(Math.max(1, map.depth))));
   // what is meant is named first, in the same order as everything, so that its names are spread out too
   const meant = new Set([...map.joined, ...map.marked]);
@@ -136,7 +136,7 @@ function drawNames(map, pen, css, taken) {
     const py = height / 2 - (items.y[i] - map.view.y) * map.view.scale;
     if (px < 0 || py < 0 || px > width || py > height) continue;
     const look = kind(i);
-    if (name(map, pen, css, taken, items.ids[i], px, py, { ...look, alpha: (look.alpha ?? 1) * faint }, widths(map, i))) left -= 1;
+    if (name(map, pen, css, taken, items.names[i], px, py, { ...look, alpha: (look.alpha ?? 1) * faint }, widths(map, i))) left -= 1;
     else misses += 1;
   }
 }

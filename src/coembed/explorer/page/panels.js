@@ -1,18 +1,20 @@
 // What the panel shows when no card is open: where to begin, and what was selected.
 import { count, h, percent, short } from "coembed/dom.js";
-import { heading, itemLink, section, sign } from "coembed/parts.js";
+import { heading, itemLink, section } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
-import * as state from "coembed/state.js";
+import { many, one, sign } from "coembed/types.js";
 
 const ROWS = 200;
 
 export function startPanel({ model, items, accuracy, addNode, isReport }) {
-  const unlabelled = model.nodes - model.labelled;
-  const labelOf = (example) => (example.kind === "node" ? items.className(items.find("node", example.id)) : null);
-  const examples = (kind) => model.examples.filter((example) => example.kind === kind).map((example) => itemLink(model, { ...example, label: labelOf(example) }, { class: "item chip" }));
+  const types = model.types.filter((type) => type.items);
+  const unlabelled = model.types.find((type) => type.name === model.coloured).items - model.labelled;
+  const labelOf = (example) => items.className(items.find(example.type, example.id));
+  const examples = (type) => model.examples.filter((example) => example.type === type).map((example) => itemLink(model, { ...example, label: labelOf(example) }, { class: "item chip" }));
+  const listed = types.map((type) => `${count(type.items)} ${many(model, type.name)}`);
+  const first = types[0];
   const facts = [
-    `${count(model.nodes)} nodes`,
-    model.attributes ? ` and ${count(model.attributes)} attributes` : "",
+    listed.length > 1 ? `${listed.slice(0, -1).join(", ")} and ${listed.at(-1)}` : listed[0],
     " in one space: what lies together belongs together. ",
     model.classes ? `${count(model.labelled)} labels were known; the model predicted the other ${count(unlabelled)}` : "No labels were given.",
     model.classes && accuracy !== null ? ` and got ${percent(accuracy, 1)} of them right.` : model.classes ? "." : "",
@@ -25,19 +27,19 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
     h(
       "ul.how",
       {},
-      h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, "a ", h("b", {}, "node"), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
-      model.attributes ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), ", near the nodes it stands for")) : null,
+      h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, model.plain ? "a " : "", h("b", {}, short(model.coloured, 30)), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
+      types.filter((type) => type.owner === null && type.name !== model.coloured).map((type) => h("li", {}, sign(model, type.name, null, 14), h("span", {}, h("b", {}, short(type.name, 30))))),
+      types.some((type) => type.owner !== null) ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), `, near the ${model.plain ? "nodes" : "items"} it stands for`)) : null,
       h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
     ),
-    section("Begin with a node", null, h("div.chips", {}, examples("node"))),
-    model.attributes ? section("or an attribute", null, h("div.chips", {}, examples("attribute"))) : null,
+    types.map((type) => section(`${type === first ? "Begin with" : "or"} ${short(one(model, type.name), 50)}`, null, h("div.chips", {}, examples(type.name)))),
     section(
       "or ask",
       null,
       h("ul.ask", {}, [
         h("li", {}, "search above, typing errors included ", h("kbd", {}, "/")),
         h("li", {}, "draw around points to list and download them ", h("kbd", {}, "l")),
-        model.can_embed && !isReport ? h("li", {}, h("button.link", { type: "button", onclick: addNode }, "add a node"), " and see where it falls ", h("kbd", {}, "n")) : null,
+        model.can_embed && !isReport ? h("li", {}, h("button.link", { type: "button", onclick: addNode }, model.plain ? "add a node" : "add an item"), " and see where it falls ", h("kbd", {}, "n")) : null,
       ].filter(Boolean)),
     ),
   );
@@ -45,12 +47,13 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
 
 export function selectionPanel({ model, items, chosen }) {
   const rows = chosen.slice().sort((a, b) => items.weight[b] - items.weight[a]);
-  const nodes = rows.filter((i) => i < items.nodes);
+  const nodes = rows.filter((i) => items.isColoured(i));
+  const counts = model.types.filter((type) => type.items || model.plain).map((type) => `${count(rows.filter((i) => items.type(i) === type.name).length)} ${many(model, type.name)}`);
   const shares = model.class_list.map((entry, k) => ({ entry, nodes: nodes.filter((i) => items.label[i] === k).length })).filter((each) => each.nodes);
   return h(
     "article.card",
     { "data-kind": "selection" },
-    heading("selection", `${count(nodes.length)} nodes, ${count(rows.length - nodes.length)} attributes`),
+    heading("selection", counts.join(", ")),
     rows.length
       ? [
           shares.length
@@ -76,14 +79,13 @@ function table(model, items, rows) {
       "tbody",
       {},
       rows.map((i) => {
-        const isNode = i < items.nodes;
         const label = items.className(i);
         return h(
           "tr",
           {},
-          h("td", {}, itemLink(model, { kind: items.kind(i), id: items.ids[i], label })),
-          model.classes ? h("td", {}, isNode ? short(label, 16) : h("em", {}, "attribute")) : null,
-          model.classes ? h("td.number", {}, isNode ? (items.observed[i] ? "known" : items.probability[i].toFixed(2)) : "") : null,
+          h("td", {}, itemLink(model, { type: items.type(i), id: items.ids[i], title: items.names[i], label })),
+          model.classes ? h("td", {}, label !== null ? short(label, 16) : h("em", {}, short(model.plain ? "attribute" : items.type(i), 16))) : null,
+          model.classes ? h("td.number", {}, label !== null ? (items.observed[i] ? "known" : items.probability[i].toFixed(2)) : "") : null,
           h("td.number", {}, count(items.weight[i])),
         );
       }),
@@ -93,15 +95,13 @@ function table(model, items, rows) {
 
 function download(model, items, rows) {
   const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
-  const lines = [["kind", "id", "class", "label_known", "probability", "x", "y", "weight"]];
+  const lines = [["type", "id", "title", "class", "label_known", "probability", "x", "y", "weight"]];
   for (const i of rows) {
-    const isNode = i < items.nodes;
-    lines.push([items.kind(i), items.ids[i], items.className(i) ?? "", isNode ? Boolean(items.observed[i]) : "", isNode && model.classes ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
+    const label = items.className(i);
+    lines.push([items.type(i), items.ids[i], items.names[i], label ?? "", label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
   }
   const text = lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: "selection.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 5000);
 }
-
-export { sign, state };

@@ -2,43 +2,34 @@
 import { count, figure, h, icon, percent, short } from "coembed/dom.js";
 import { classColour, css, swatch } from "coembed/colours.js";
 import * as state from "coembed/state.js";
-
-export function classOf(model, label) {
-  return model.class_list.find((entry) => entry.label === label);
-}
-
-export function sign(model, kind, label, size = 11) {
-  if (kind === "attribute") return swatch("cross", "currentColor", size);
-  const entry = classOf(model, label);
-  return swatch(entry?.mark ?? "circle", entry ? css(classColour(entry)) : "var(--accent)", size);
-}
+import { classOf, sign } from "coembed/types.js";
 
 // the way to another card; a real address, so that it opens in a new tab too
-export function itemLink(model, { kind, id, label }, extra = {}) {
+export function itemLink(model, { type, id, title = id, label }, extra = {}) {
   return h(
     "a.item",
     {
-      href: state.itemAddress(kind, id),
-      title: id.length > 34 ? id.slice(0, 300) : undefined,
-      "data-kind": kind,
+      href: state.itemAddress(type, id),
+      title: id.length > 34 || id !== title ? id.slice(0, 300) : undefined,
+      "data-kind": type,
       "data-id": id,
       onclick: (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
-        state.open(kind, id);
+        state.open(type, id);
       },
       ...extra,
     },
-    sign(model, kind, label),
-    h("span", {}, short(id, 34)),
+    sign(model, type, label),
+    h("span", {}, short(title, 34)),
   );
 }
 
-export function heading(kind, id, actions = []) {
+export function heading(kind, title, actions = []) {
   return h(
     "div.heading",
     {},
-    h("div", {}, h("span.kind", {}, kind), h("h2", { title: id.length > 60 ? id.slice(0, 400) : undefined }, short(id, 60))),
+    h("div", {}, h("span.kind", {}, kind), h("h2", { title: title.length > 60 ? title.slice(0, 400) : undefined }, short(title, 60))),
     h(
       "div.actions",
       {},
@@ -52,14 +43,17 @@ export function section(title, note, ...content) {
   return h("section", {}, h("h3", {}, title, note ? h("small", {}, note) : null), ...content);
 }
 
-export function bars(model, rows, most = 4) {
+export const tone = (entry) => (entry ? css(classColour(entry)) : "var(--accent)");
+
+// classes with their probabilities; only those of one type have colours
+export function bars(model, type, rows, most = 4) {
   const line = ({ label, probability }) => {
-    const entry = classOf(model, label);
+    const entry = type === model.coloured ? classOf(model, label) : undefined;
     return h(
       "div.bar-row",
       {},
-      h("span.bar-name", {}, swatch(entry?.mark ?? "circle", css(classColour(entry)), 10), short(label, 26)),
-      h("span.bar-track", {}, h("i", { style: { width: percent(probability, 1).replace(" ", ""), background: css(classColour(entry)) } })),
+      h("span.bar-name", {}, entry ? swatch(entry.mark, tone(entry), 10) : null, short(label, 26)),
+      h("span.bar-track", {}, h("i", { style: { width: percent(probability, 1).replace(" ", ""), background: tone(entry) } })),
       h("span.bar-value", {}, probability > 0.9995 ? "> 99.9 %" : probability < 0.0005 ? "< 0.1 %" : percent(probability, 1)),
     );
   };

@@ -1,11 +1,11 @@
-// One box for nodes and attributes, with completion; used at the top and where a node is added.
+// One box for items of all types, with completion; used at the top and where an item is added.
 import { h, later, short } from "coembed/dom.js";
-import { classColour, css, swatch } from "coembed/colours.js";
+import { isAttribute, sign } from "coembed/types.js";
 
 let made = 0;
 
-// choose(item) is called with { id, kind, label }; kinds limits what is offered
-export function searchBox({ api, classes, label, placeholder, choose, kinds = null }) {
+// choose(item) is called with { id, type, label }; type and accept limit what is offered
+export function searchBox({ api, model, label, placeholder, choose, type, accept = () => true }) {
   const list = `found-${++made}`;
   let items = [];
   let active = -1;
@@ -36,8 +36,8 @@ export function searchBox({ api, classes, label, placeholder, choose, kinds = nu
     if (!typed.trim()) return show([], "");
     asking = new AbortController();
     try {
-      const found = await api.search(typed, kinds ? 40 : 12, asking.signal);
-      if (input.value === typed) show(found.items.filter((item) => !kinds || kinds.includes(item.kind)).slice(0, 12), typed);
+      const found = await api.search(typed, type ? 40 : 12, asking.signal, type);
+      if (input.value === typed) show(found.items.filter(accept).slice(0, 12), typed);
     } catch (error) {
       if (error.name !== "AbortError") show([], typed, error.message);
     }
@@ -54,14 +54,13 @@ export function searchBox({ api, classes, label, placeholder, choose, kinds = nu
   }
 
   function option(item, i) {
-    const entry = classes.find((each) => each.label === item.label);
-    const sign = item.kind === "attribute" ? swatch("cross", "currentColor") : swatch(entry?.mark ?? "circle", entry ? css(classColour(entry)) : "currentColor");
+    const known = isAttribute(model, item.type) ? `${item.weight} ${model.plain ? "nodes" : "have it"}` : (item.label ?? `${item.weight} links`);
     return h(
       "li",
       { role: "option", id: `${list}-${i}`, onpointerdown: (event) => (event.preventDefault(), pick(i)) },
-      sign,
-      h("span.name", { title: item.id.slice(0, 300) }, short(item.id, 60)),
-      h("span.hint", {}, item.kind === "attribute" ? `${item.weight} nodes` : (item.label ?? `${item.weight} links`)),
+      sign(model, item.type, item.label, 12),
+      h("span.name", { title: item.id.slice(0, 300) }, short(item.title, 60)),
+      h("span.hint", {}, model.plain ? known : `${short(item.type, 24)} · ${short(known, 24)}`),
     );
   }
 

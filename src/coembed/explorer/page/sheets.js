@@ -3,6 +3,7 @@ import { count, figure, h, percent, short } from "coembed/dom.js";
 import { confusion, curves, histogram, reliability, shade, tiles } from "coembed/charts.js";
 import { itemLink } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
+import { many } from "coembed/types.js";
 
 export function trainingSheet(place, { training, model }) {
   const { loss, validation, validated_at: at, epochs } = training;
@@ -40,7 +41,7 @@ export function qualitySheet(place, { quality, model }) {
           "p",
           {},
           model.classes
-            ? `Figures on labels that the model learnt from would flatter it. Hand over a network with labels that it did not see (${count(model.nodes - model.labelled)} of its nodes had none), with the same names, and this page shows accuracy, a reliability diagram, a confusion matrix and the surest mistakes.`
+            ? `Figures on labels that the model learnt from would flatter it. Hand over a network with labels that it did not see (${count(model.types.find((type) => type.name === model.coloured).items - model.labelled)} of its ${many(model, model.coloured)} had none), with the same names, and this page shows accuracy, a reliability diagram, a confusion matrix and the surest mistakes.`
             : "This model was fitted without labels. The training page shows how well hidden links and attributes were found, if some were kept aside.",
         ),
         model.classes ? h("code", {}, "coembed explore MODEL --truth NETWORK") : null,
@@ -69,8 +70,8 @@ export function qualitySheet(place, { quality, model }) {
           h(
             "table.rows",
             {},
-            h("thead", {}, h("tr", {}, h("th", {}, "node"), h("th", {}, "predicted"), h("th", {}, "true"), h("th.number", {}, "probability"))),
-            h("tbody", {}, quality.mistakes.map((each) => h("tr", {}, h("td", {}, itemLink(model, { kind: "node", id: each.id, label: each.predicted })), h("td", {}, short(each.predicted, 20)), h("td", {}, short(each.true, 20)), h("td.number", {}, each.probability.toFixed(3))))),
+            h("thead", {}, h("tr", {}, h("th", {}, short(quality.type, 20)), h("th", {}, "predicted"), h("th", {}, "true"), h("th.number", {}, "probability"))),
+            h("tbody", {}, quality.mistakes.map((each) => h("tr", {}, h("td", {}, itemLink(model, { type: each.type, id: each.id, title: each.title, label: each.predicted })), h("td", {}, short(each.predicted, 20)), h("td", {}, short(each.true, 20)), h("td.number", {}, each.probability.toFixed(3))))),
           ),
         )
       : h("p.empty", {}, "There is none: every hidden label was found."),
@@ -79,10 +80,11 @@ export function qualitySheet(place, { quality, model }) {
 }
 
 export function dataSheet(place, { data, model, items }) {
+  if (!model.plain) return generalSheet(place, { data, model });
   const s = data.summary;
   const most = Math.max(...model.class_list.map((entry) => entry.nodes), 1);
-  const listed = (title, kind, rows, unit) =>
-    rows.length ? h("figure", {}, h("figcaption", {}, title), h("ol.counted", {}, rows.map((each) => h("li", {}, itemLink(model, { kind, id: each.id, label: items.className(items.find(kind, each.id)) }), h("small", {}, `${count(each.count)} ${unit}`))))) : null;
+  const listed = (title, rows, unit) =>
+    rows.length ? h("figure", {}, h("figcaption", {}, title), h("ol.counted", {}, rows.map((each) => h("li", {}, itemLink(model, { ...each, label: items.className(items.find(each.type, each.id)) }), h("small", {}, `${count(each.count)} ${unit}`))))) : null;
   place.replaceChildren(
     ...[
       h("h2", {}, "What it was fitted to"),
@@ -115,7 +117,28 @@ export function dataSheet(place, { data, model, items }) {
           )
         : null,
       h("div.charts", {}, histogram({ title: "Links of a node", bins: data.degrees, note: "number of nodes" }), histogram({ title: "Attributes of a node", bins: data.attributes_per_node, note: "number of nodes" }), histogram({ title: "Nodes of an attribute", bins: data.owners_per_attribute, note: "number of attributes" })),
-      h("div.charts", {}, listed("Commonest attributes", "attribute", data.common_attributes, "nodes"), listed("Best linked nodes", "node", data.linked_nodes, "links")),
+      h("div.charts", {}, listed("Commonest attributes", data.common_attributes, "nodes"), listed("Best linked nodes", data.linked_nodes, "links")),
+    ].filter(Boolean),
+  );
+}
+
+// a network of several types: its types, relations and columns as tables
+function generalSheet(place, { data, model }) {
+  const s = data.summary;
+  const table = (heads, rows) => h("div.scroll", {}, h("table.rows", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", {}, head)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
+  const range = (ends) => (ends ? ends.map(figure).join(" to ") : "");
+  place.replaceChildren(
+    ...[
+      h("h2", {}, "What it was fitted to"),
+      h("p.lead", {}, short(s.name, 60)),
+      tiles(model.types.filter((type) => type.items).slice(0, 6).map((type) => [short(type.name, 24), count(type.items), type.classes.length ? `${count(type.labelled)} of ${count(type.classes.length)} classes known` : ""])),
+      s.notices.length ? h("ul.notices", {}, s.notices.map((notice) => h("li", {}, notice))) : null,
+      h("h3", {}, "Types"),
+      table(["type", "items", "label", "known"], s.types.map((type) => [short(type.name, 40), count(type.count), short(type.label ?? "–", 40), count(type.labelled)])),
+      s.relations.length ? h("h3", {}, "Relations") : null,
+      s.relations.length ? table(["relation", "from", "to", "entries"], s.relations.map((each) => [short(each.name, 40), short(each.source, 30), short(each.target, 30), count(each.entries)])) : null,
+      s.columns.length ? h("h3", {}, "Columns") : null,
+      s.columns.length ? table(["column", "of", "kind", "attributes", "missing", "range"], s.columns.map((each) => [short(each.name, 40), short(each.type, 30), each.kind, count(each.attributes), each.missing === null ? "" : percent(each.missing), range(each.range)])) : null,
     ].filter(Boolean),
   );
 }

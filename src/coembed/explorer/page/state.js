@@ -1,9 +1,11 @@
 // What is looked at, kept in the address behind the #, so that an address can be shared.
 //   node, attribute: the card that is open     tab: which view      hide: classes switched off
-//   off: layers switched off                   view: x,y,scale      lasso: x,y,x,y,...
-//   new: a node being added, as JSON
+//   type and item: the same for other types    off: layers switched off
+//   view: x,y,scale                            lasso: x,y,x,y,...
+//   new: an item being added, as JSON
 
-const KEYS = ["tab", "node", "attribute", "new", "lasso", "hide", "off", "view"];
+const KEYS = ["tab", "node", "attribute", "type", "item", "new", "lasso", "hide", "off", "view"];
+const ITEMS = ["node", "attribute", "item"]; // an id may be empty
 const listeners = new Set();
 let current = read();
 
@@ -27,7 +29,7 @@ export const get = () => current;
 export function set(changes, { small = false } = {}) {
   const before = current;
   current = { ...current, ...changes };
-  for (const key of KEYS) if (current[key] === null || current[key] === "") if (key !== "node" && key !== "attribute" || current[key] === null) delete current[key];
+  for (const key of KEYS) if (current[key] === null || (current[key] === "" && !ITEMS.includes(key))) delete current[key];
   if (address(before) === address(current)) return;
   const target = address(current);
   if (small) history.replaceState(null, "", target);
@@ -48,12 +50,20 @@ addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 
 // Only one of these is open at a time.
-export const only = (changes) => ({ node: null, attribute: null, new: null, lasso: null, ...changes });
+export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, new: null, lasso: null, ...changes });
 
-export function itemAddress(kind, id) {
-  return address({ ...current, ...only({ [kind]: id }), tab: undefined });
+const named = (type, id) => (type === "node" || type === "attribute" ? { [type]: id } : { type, item: id });
+
+// the item whose card an address opens
+export function opened(state) {
+  for (const type of ["node", "attribute"]) if (state[type] !== undefined) return { type, id: state[type] };
+  return state.item === undefined ? null : { type: state.type, id: state.item };
 }
 
-export function open(kind, id) {
-  set({ ...only({ [kind]: id }), tab: null });
+export function itemAddress(type, id) {
+  return address({ ...current, ...only(named(type, id)), tab: undefined });
+}
+
+export function open(type, id) {
+  set({ ...only(named(type, id)), tab: null });
 }
