@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -9,6 +10,8 @@ from coembed.errors import InputError, no_such
 
 Task = Literal["classification", "attributes", "links", "columns", "direction"]
 Likelihood = Literal["auto", "bernoulli", "gaussian"]
+RENAMED = {"companions": "pair_scores", "jury": "label_ensemble"}
+"""Settings by the names of version 0.1, which texts, saved models and records may still use."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Settings:
     """Nodes alike that a view averages over."""
     biases: bool = False
     """Whether popular nodes and attributes are likelier to be joined to any (decoder biases)."""
-    companions: bool = False
+    pair_scores: bool = False
     """Whether closed-form scores stand by the model's own; needs pairs kept aside to weigh them by."""
     node_inputs: Literal["raw", "unit"] = "raw"
     """What the networks of a node read, [A ; X]: its row as it is, or scaled to length one."""
@@ -80,8 +83,8 @@ class Settings:
     """Temperature of the relaxed samples (tau)."""
     label_decoding: float = 0.0
     """Weight of a linear decoder of the label from z: with it, nodes of a class stand together in z, too."""
-    jury: float = 0.0
-    """Weight of what a jury of discriminators thinks of the unlabelled (`views` only)."""
+    label_ensemble: float = 0.0
+    """Weight of what an ensemble of classifiers thinks of the unlabelled (`views` only)."""
 
     # the computation
     all_pairs: Literal["sampled", "exact"] = "sampled"
@@ -122,7 +125,8 @@ class Settings:
                 raise InputError(f"setting {name} must be at most {high}, got {value}")
 
     def change(self, **changes: Any) -> Settings:
-        """A copy with other values; unknown names are refused."""
+        """A copy with other values; unknown names are refused, those of version 0.1 understood."""
+        changes = current_names(changes)
         known = {field.name for field in fields(self)}
         for name in changes:
             if name not in known:
@@ -141,6 +145,17 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that were written down some time ago, by the names that they have today.
+
+    Examples
+    --------
+    >>> current_names({"jury": 1.0, "dim": 64})
+    {'label_ensemble': 1.0, 'dim': 64}
+    """
+    return {RENAMED.get(name, name): value for name, value in settings.items()}
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -174,7 +189,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "entropy_weight": (0, 1e9),
     "tau": (1e-3, 1e3),
     "label_decoding": (0, 1e9),
-    "jury": (0, 1e9),
+    "label_ensemble": (0, 1e9),
     "block": (1, 1_000_000),
     "epochs": (1, 10_000_000),
     "learning_rate": (1e-9, 1e3),
@@ -222,12 +237,12 @@ _BEST: dict[str, Any] = {
     "attributes": "auto",
     "hidden": 64,
     "biases": True,
-    "companions": True,
+    "pair_scores": True,
     "validation_pairs": 0.05,
     "alpha": 30.0,
     "kl_weight": 10.0,
     "label_decoding": 0.3,
-    "jury": 1.0,
+    "label_ensemble": 1.0,
     "schedule": "cosine",
     "epochs": 150,
     "dropout": 0.8,

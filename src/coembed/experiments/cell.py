@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from coembed.evaluation.evaluation import Protocol
 from coembed.experiments.record_file import Record
-from coembed.settings import Task
+from coembed.settings import Task, current_names
 
 IDENTITY = ("experiment", "row", "network", "seed", "protocol", "at")
 """The fields of a cell that say which number it is: its record has them under the same names."""
@@ -99,7 +99,7 @@ class Cell:
         A setting or option that was not written down with the record does not count against it.
         """
         made, asked = record.get("configuration", {}), self.configuration
-        made_settings, asked_settings = made.get("settings") or {}, asked.pop("settings", {})
+        made_settings, asked_settings = current_names(made.get("settings") or {}), asked.pop("settings", {})
         return all(made.get(name, value) == value for name, value in asked.items()) and all(
             made_settings.get(name, value) == value for name, value in asked_settings.items()
         )

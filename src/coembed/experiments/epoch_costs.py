@@ -15,7 +15,7 @@ from coembed.progress import EpochProgress
 from coembed.settings import preset_settings
 
 SYNTHETIC = "synthetic"
-EPOCHS_ALONE = ("epochs=6", "companions=false", "calibrate=false", "validation_pairs=0")
+EPOCHS_ALONE = ("epochs=6", "pair_scores=false", "calibrate=false", "validation_pairs=0")
 """What comes after the epochs, and pairs for validation, are no part of an epoch."""
 LINKS, ENTRIES, NODES_PER_ATTRIBUTE, CLASSES = 8, 20, 5, 10
 """Of the made-up networks: links and entries a node; everything but the classes grows with the nodes."""

@@ -17,6 +17,7 @@ from coembed.fitted.score_blend import Blend
 from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
 from coembed.network.names import NameArray, Names
 from coembed.network.network import ATTRIBUTE, ATTRIBUTES, LINKS, NODE, Network
+from coembed.settings import current_names
 from coembed.views import Lens, Neighbours, Reading
 from coembed.views.basis import PositionBasis, WordBasis
 from coembed.views.reach import reading
@@ -37,7 +38,7 @@ def fitted_of_format1(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray
     weights, biases, scores = (_group(arrays, name) for name in ("weights", "biases", "companions"))
     return plain_fitted(
         network,
-        dict(record["settings"]),
+        current_names(record["settings"]),
         dict(record["history"]),
         str(record["preset"]),
         probabilities=_numbers(arrays, "probabilities"),

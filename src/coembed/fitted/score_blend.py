@@ -1,4 +1,4 @@
-"""The model's score and its companions in one, weighed on pairs that none of them has seen.
+"""The model's score and the closed-form ones in one, weighed on pairs that none of them has seen.
 
 A small network of one hidden layer: logit = tanh((f - mean) / std W + b) w + c, read without torch.
 """

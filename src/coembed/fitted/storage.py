@@ -35,6 +35,7 @@ from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
 from coembed.progress import Tell
 from coembed.records import pack, plain, unpack
+from coembed.settings import current_names
 from coembed.tensor_files import open_file, save_file
 from coembed.views import Lens, Neighbours, Reading, TypeLens
 from coembed.views.basis import PositionBasis, WordBasis
@@ -214,7 +215,7 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
             raise InputError(f"its labels do not fit its items of type {name}")
     return Fitted(
         network=network,
-        settings=dict(record["settings"]),
+        settings=current_names(record["settings"]),
         history=dict(record["history"]),
         preset=str(record["preset"]),
         types=rest["types"],

@@ -57,7 +57,7 @@ def scan(
     seen
         The views of all items, if the settings read views; made here if they are not given.
     opinions
-        By type, probabilities of classes to imitate where a label is unknown, as much as `jury` says.
+        By type, probabilities of classes to imitate where a label is unknown, weighed by `label_ensemble`.
     reading
         How relations are read, if that is known already. Of a network that is dealt out to processes, each
         calls this with its share, and all with the same views, opinions and readings.

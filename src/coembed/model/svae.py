@@ -84,7 +84,7 @@ class Objective:
     labels: LabelMethod = "gumbel"
     tau: float = 0.2
     label_decoding: float = 0.0
-    jury: float = 0.0
+    label_ensemble: float = 0.0
     all_pairs: Literal["sampled", "exact"] = "sampled"
     block: int = 1024
 
@@ -170,7 +170,14 @@ class SVAE(nn.Module):
                     self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
                 observed = np.full(t.partition.own.size, -1) if t.labels is None else t.labels
                 self.labels[t.name] = LabelVariable(
-                    observed, t.n_classes, goal.label_prior, device, dtype, t.rows, t.opinion, goal.jury
+                    observed,
+                    t.n_classes,
+                    goal.label_prior,
+                    device,
+                    dtype,
+                    t.rows,
+                    t.opinion,
+                    goal.label_ensemble,
                 )
             if t.features is not None:
                 self.decoders[t.name] = FeatureTerm(t.features, self.code_size, device, dtype)

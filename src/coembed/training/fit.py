@@ -117,7 +117,7 @@ def prepare(
     prepared = Prepared(
         settings, visible, held, labels, readings, seen, notices=tuple(notices), fingerprint=identity
     )
-    if seen is None or not (settings.calibrate or settings.jury):
+    if seen is None or not (settings.calibrate or settings.label_ensemble):
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, spared, said = {}, {}, {}, list(notices)
@@ -200,7 +200,7 @@ def learn(
     del model, seen, prepared
     give_back()
     fitted = with_cell_errors(fitted, held)
-    if settings.companions and settings.encoder == "views" and history.stopped != "interrupted":
+    if settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted":
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
     return fitted
@@ -228,7 +228,7 @@ def _temperature(model: SVAE, prepared: Prepared, type: str) -> float:
     assert known is not None
     if len(asked):
         wanted = np.eye(known.n_classes)[known.values[asked]]
-    elif opinion is not None and prepared.settings.jury:
+    elif opinion is not None and prepared.settings.label_ensemble:
         asked = np.flatnonzero(known.values < 0)[:MOST_ASKED]
         wanted = opinion[asked]
     if not len(asked):

@@ -89,7 +89,7 @@ def _hidden_pairs(network: Network, relation: Relation, settings: Settings) -> P
     share = min(settings.validation_pairs, MOST_PAIRS / max(matrix.nnz, 1))
     split = split_pairs(network, relation.name, validation=share, test=0.0, seed=settings.seed)
     # a handful of pairs cannot weigh other scores, and a small network cannot spare them
-    if len(split.validation) < (FEWEST if settings.companions else 1):
+    if len(split.validation) < (FEWEST if settings.pair_scores else 1):
         return None
     return split.validation, split.validation_negatives
 
