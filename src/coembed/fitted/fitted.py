@@ -381,7 +381,7 @@ class Fitted:
         self, moments: Moments, relation: str, expected: bool, lift: bool, others: Iterable[np.ndarray]
     ) -> np.ndarray:
         fit = self.relations[relation]
-        if fit.likelihood == "gaussian":
+        if fit.kind.scaled:
             return moments.mean * fit.unit
         blend = fit.blends.get("lift" if lift else "likely")
         if blend is not None:

@@ -26,6 +26,7 @@ class Bernoulli(Likelihood):
     """
 
     name = "bernoulli"
+    of_presence = True
     balanced = True
 
     def cost(self, score: Tensor, value: Tensor, log_scale: Tensor | None = None) -> Tensor:

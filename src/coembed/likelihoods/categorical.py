@@ -23,6 +23,7 @@ class Categorical(Likelihood):
     """
 
     name = "categorical"
+    of_presence = True
     grouped = True
 
     def cost(self, score: Tensor, value: Tensor, log_scale: Tensor | None = None) -> Tensor:

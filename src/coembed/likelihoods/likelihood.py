@@ -20,6 +20,8 @@ class Likelihood(ABC):
     """
 
     name: ClassVar[str]
+    of_presence: ClassVar[bool] = False
+    """Whether it explains that a pair is there, whatever its value."""
     scaled: ClassVar[bool] = False
     """Whether values have a scale of their own, learnt for each target."""
     balanced: ClassVar[bool] = False

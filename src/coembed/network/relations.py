@@ -21,6 +21,9 @@ Absent = Literal["no", "unknown"]
 ColumnKind = Literal["number", "category", "yes/no", "tags", "counts", "text", "date"]
 CELL_KINDS: tuple[ColumnKind, ...] = ("number", "date", "category", "yes/no")
 """Kinds of columns of which an empty cell is not known, and a known one is to be explained."""
+NUMERIC_KINDS: tuple[ColumnKind, ...] = ("number", "date")
+SINGLE_KINDS: tuple[ColumnKind, ...] = (*NUMERIC_KINDS, "yes/no")
+"""Kinds of columns that are one attribute, called as the column."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        return self.kind in ("number", "date")
+        return self.kind in NUMERIC_KINDS
 
     def value(self, cell: Any) -> Any:
         """From the unit of the column to that of the model."""

@@ -27,7 +27,7 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
     fits = dict(fitted.relations)
     for name, relation in network.relations.items():
-        if name in holdout.pairs and fits[name].likelihood != "gaussian":
+        if name in holdout.pairs and fits[name].kind.of_presence:
             fits[name] = replace(fits[name], vectors=item_vectors(_own(relation), seed))
     fitted = replace(fitted, relations=fits)  # to which the weights are added below
     for name, pairs in holdout.pairs.items():

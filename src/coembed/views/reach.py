@@ -70,7 +70,7 @@ class Reading:
 
     def target(self, matrix: sp.csr_array) -> sp.csr_array:
         """What the model explains: presence, or values in their unit."""
-        if not LIKELIHOODS[self.likelihood].scaled and self.likelihood != "poisson":
+        if LIKELIHOODS[self.likelihood].of_presence:
             return presence(matrix)
         return _with_data(matrix, matrix.data / np.float32(self.unit))
 

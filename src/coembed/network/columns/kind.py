@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.network.columns.column_cells import Cells
-from coembed.network.relations import Absent, Column, ColumnKind
+from coembed.network.relations import SINGLE_KINDS, Absent, Column, ColumnKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +47,7 @@ class Coding:
     def ids(self) -> list[str]:
         """What to call the attributes among those of a table."""
         name = self.column.name
-        return (
-            [name]
-            if self.column.kind in ("number", "date", "yes/no")
-            else [f"{name}={t}" for t in self.titles]
-        )
+        return [name] if self.column.kind in SINGLE_KINDS else [f"{name}={t}" for t in self.titles]
 
     @property
     def places(self) -> dict[str, int]:
