@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from coembed.likelihoods import LIKELIHOODS, likelihood
+from coembed.views import Reading
 
 ALL_PAIRS = [each for each in LIKELIHOODS.values() if not each.grouped]
 
@@ -62,3 +64,10 @@ def test_probabilities_of_a_category_sum_to_one():
     found = likelihood("categorical").expected(np.array([[1.0, 3.0, 0.0]]), np.array([[0.1, 2.0, 0.0]]))
     assert found.sum() == pytest.approx(1)
     assert found[0, 1] < np.exp(3) / (np.exp(3) + np.exp(1) + 1)  # what is uncertain is drawn to the others
+
+
+@pytest.mark.parametrize("kind", LIKELIHOODS.values(), ids=lambda each: each.name)
+def test_counts_are_explained_as_they_are_or_as_presence(kind):
+    counts = sp.csr_array(np.array([[2.0, 0.0, 5.0]], dtype=np.float32))
+    wanted = [1, 1] if kind.of_presence else [2, 5]
+    assert Reading(kind.name).target(counts).data.tolist() == wanted
