@@ -12,6 +12,9 @@ from coembed.kernels import HIDDEN_SHARE, Noise, hidden_cells
 from coembed.model import Cells, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.relation_term import COPIED
 from coembed.model.views_inference import View
+from coembed.network import Items, Network, Relation
+from coembed.settings import preset_settings
+from coembed.training import fit
 
 SIZE = 3
 
@@ -223,3 +226,41 @@ def test_mean_of_sampled_counts_is_the_exact_one():
     draws = [float(sampled(items, items, Noise(0, step)).detach()) for step in range(2000)]
     wanted = float(exact(items, items, Noise(0)).detach())
     assert abs(np.mean(draws) - wanted) < 3 * np.std(draws) / np.sqrt(len(draws))
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "poisson"])
+def test_where_absent_is_unknown_only_what_is_stored_counts(likelihood):
+    rng = np.random.default_rng(2)
+    rows, columns = np.nonzero(rng.random((6, 4)) < 0.5)
+    values = rng.integers(0, 2, len(rows)).astype(np.float32)  # known zeros among them
+    matrix = sp.coo_array((values, (rows, columns)), shape=(6, 4)).tocsr()
+    given = ModelledRelation("o", "one", "other", matrix, likelihood, observed=True)
+    term = RelationTerm(given, dtype=torch.float64).double()
+    left, right = codes(6), codes(4, seed=1)
+    scores = (left.values[:, 0] @ right.values[:, 0].T)[rows, columns]
+    stored = torch.as_tensor(values, dtype=torch.float64)
+    if likelihood == "bernoulli":
+        expected = F.binary_cross_entropy_with_logits(scores, stored)
+    elif likelihood == "poisson":
+        expected = (scores.exp() - stored * scores).mean()
+    else:
+        variance = (stored - term.log_gain.exp() * scores).square().mean()
+        expected = 0.5 * (variance.log() + 1 + np.log(2 * np.pi))
+    assert float(term(left, right, Noise(0)).detach()) == pytest.approx(float(expected.detach()), rel=1e-6)
+
+
+def test_ratings_of_which_most_are_unknown_are_told():
+    rng = np.random.default_rng(0)
+    people, films = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
+    ratings = 3 + people @ films.T
+    shown, asked = rng.random((60, 40)) < 0.5, rng.random((60, 40)) < 0.2
+    rows, columns = np.nonzero(shown & ~asked)
+    matrix = sp.coo_array((ratings[rows, columns], (rows, columns)), shape=(60, 40)).tocsr()
+    network = Network.of(
+        [Items.build("person", 60), Items.build("film", 40)],
+        [Relation.build("rated", "person", "film", matrix, absent="unknown")],
+    )
+    fitted = fit(network, preset_settings("best", dim=8, kl_weight=1.0))
+    pairs = np.argwhere(asked)
+    told = fitted.score("rated", pairs)
+    assert np.corrcoef(told, ratings[asked])[0, 1] > 0.8

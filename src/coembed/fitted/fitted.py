@@ -382,7 +382,7 @@ class Fitted:
     ) -> np.ndarray:
         fit = self.relations[relation]
         if fit.kind.scaled:
-            return moments.mean * fit.unit
+            return moments.mean * fit.unit + fit.center
         blend = fit.blends.get("lift" if lift else "likely")
         if blend is not None:
             return expit(blend.logits_of([logits(moments, expected), *others]))

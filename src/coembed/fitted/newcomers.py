@@ -112,7 +112,7 @@ class Newcomers:
 
     def _worth(self, moments: Moments, relation: str) -> np.ndarray:
         fit = self.fitted.relations[relation]
-        return fit.unit * fit.kind.expected(moments.mean, moments.variance)
+        return fit.center + fit.unit * fit.kind.expected(moments.mean, moments.variance)
 
     def _code(self, row: int) -> Gaussians:
         return self.codes.take(np.array([row]))

@@ -111,7 +111,10 @@ def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray
     placing = _placing(fitted)
     views = {}
     if placing.lens is not None:
-        views = views_of(placing.lens, reach, fitted.trained.views)
+        views = {
+            name: _with_shares(each, placing.mass.get(name))
+            for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
+        }
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]
@@ -174,7 +177,8 @@ def trained_layers(fitted: Fitted) -> Trained:
 def reading_of(fitted: Fitted, relation: str, matrix: sp.csr_array) -> sp.csr_array:
     """The values of a relation as the inference networks read them."""
     placing = _placing(fitted)
-    if fitted.network.relation(relation).absent == "unknown":
+    joined = fitted.network.relation(relation)
+    if joined.absent == "unknown" and joined.column is not None:
         return matrix
     reading = placing.readings[relation]
     return reading.inputs(matrix) if placing.lens is not None else reading.target(matrix)
@@ -401,6 +405,17 @@ class Meeting:
         if column is not None and len(self.added[relation.target]):
             column = replace(column, stop=shape[1])
         return replace(relation, values=values.astype(np.float32), column=column)
+
+
+def _with_shares(views: TypeViews, mass: np.ndarray | None) -> TypeViews:
+    """To whom no labels spread, those that all have: as it was in training."""
+    spread = views.dense.get("spread")
+    if mass is None or spread is None:
+        return views
+    nowhere = np.flatnonzero(spread.sum(axis=1) == 0)
+    filled = spread.copy()
+    filled[nowhere] = mass.mean(axis=0)
+    return replace(views, dense={**views.dense, "spread": filled})
 
 
 def _leaning(fitted: Fitted, type: str, touch: Mapping[str, Touch], probabilities: np.ndarray) -> np.ndarray:

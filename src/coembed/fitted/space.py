@@ -78,8 +78,8 @@ class RelationFit:
 
     Attributes
     ----------
-    unit
-        What a score of one is worth in a Gaussian relation.
+    unit, center
+        What a score of one is worth in a Gaussian relation, and what a score of zero stands for.
     source_bias, target_bias
         What is added to the inner product for the items of either end; 0 where they are missing.
     source_evidence, target_evidence
@@ -106,6 +106,7 @@ class RelationFit:
     lean: np.ndarray | None = None
     log_scale: np.ndarray | None = None
     variance_gain: float = 1.0
+    center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
     vectors: ItemVectors | None = None
 

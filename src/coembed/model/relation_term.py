@@ -94,6 +94,8 @@ class ModelledRelation:
         A key that is safe for parameters and noise; `title` is what people call it.
     targets
         Which items of the target's type the columns of the matrix are; None: all.
+    observed
+        Whether an entry that is not stored is unknown rather than zero.
     pays
         Whether the posteriors of its two ends are paid for here.
     gained, directed
@@ -110,6 +112,7 @@ class ModelledRelation:
     target_evidence: np.ndarray | None = None
     cells: Cells | None = None
     targets: np.ndarray | None = None
+    observed: bool = False
     pays: bool = True
     gained: bool = False
     directed: bool = False
@@ -267,7 +270,8 @@ class RelationTerm(nn.Module):
         elif self.kind.scaled:
             squares = (matrix.data.astype(np.float64) ** 2).sum()
             self.squares = float(sum_of_all(squares, self.source)) * self.times
-            spread = max(self.squares / max(self.n_pairs, 1), SMALLEST_VARIANCE) ** 0.5
+            counted = self.times * self.n_stored if relation.observed else self.n_pairs
+            spread = max(self.squares / max(counted, 1), SMALLEST_VARIANCE) ** 0.5
             self.log_gain = nn.Parameter(torch.tensor(np.log(spread), dtype=dtype))
 
     def forward(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
@@ -281,6 +285,8 @@ class RelationTerm(nn.Module):
             right = right.of(self.every_target.mine(own))
         which_way = self._which_way(left) if self.relation.directed else 0.0
         left, right = self._ends(left, right)
+        if self.relation.observed:
+            return self._stored(left, right) + which_way
         if self.log_gain is not None:
             return self._gaussian(left, right, self.log_gain.exp()) + which_way
         return self._all_pairs(left, right, noise) + which_way
@@ -303,6 +309,16 @@ class RelationTerm(nn.Module):
             lean = self.source_bias() - self.target_bias()
         cost = self._over_observed(*self.direction.ways(codes, lean), lambda s, pairs: softplus(-s))
         return total(cost, self.source) / max(self.n_stored, 1)
+
+    def _stored(self, left: ItemCodes, right: ItemCodes) -> Tensor:
+        """-log p of the stored values alone, a mean over them."""
+        if self.log_gain is None:
+            cost = self._over_observed(left, right, lambda s, pairs: self.kind.cost(s, pairs.values))
+            return total(cost, self.source) / max(self.n_stored, 1)
+        gain = self.log_gain.exp()
+        squares = self._over_observed(left, right, lambda s, pairs: (pairs.values - gain * s).square())
+        variance = total(squares, self.source) / max(self.n_stored, 1)
+        return 0.5 * (variance.clamp_min(SMALLEST_VARIANCE).log() + 1 + float(np.log(2 * np.pi)))
 
     def _all_pairs(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
         def cost(scores: Tensor, pairs: ObservedPairs) -> Tensor:

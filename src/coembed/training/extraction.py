@@ -129,6 +129,7 @@ def _relation(model: SVAE, network: Network, name: str, reading: Reading) -> Rel
         _evidence(term.target_bias),
         turn,
         lean,
+        center=reading.center,
     )
 
 

@@ -65,6 +65,8 @@ def hold_out(network: Network, settings: Settings) -> tuple[Network, Holdout]:
                 labels[name] = split_labels(network, share, 0.0, settings.seed, name).test
     if settings.validation_pairs:
         for name, relation in network.relations.items():
+            if relation.absent == "unknown" and relation.column is None:
+                continue  # nothing absent is known to be so
             if relation.absent == "unknown":
                 held = _hidden_cells(relation, settings)
                 if held is not None:

@@ -191,6 +191,9 @@ def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.
         labels = own.without(fold)
         rows = np.flatnonzero(labels >= 0)
         n_seen = len(np.unique(labels[rows]))
+        if n_seen < 2:
+            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
+            continue
         trees = HistGradientBoostingClassifier(
             max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
             min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
@@ -215,6 +218,9 @@ def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
         features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
         labels = own.without(fold)
         rows = np.flatnonzero(labels >= 0)
+        if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
+            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
+            continue
         linear = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3).fit(features[rows], labels[rows])
         found.append(_logits(linear, features, own.n_classes))
     return found
@@ -224,6 +230,10 @@ def _of_one_size(name: str, view: np.ndarray) -> np.ndarray:
     """A view whose rows have length one on average; what labels say counts more than any other."""
     length = float(np.sqrt(np.mean(np.square(view).sum(axis=1)))) or 1.0
     return view / length * (2.0 if name.startswith(("spread", "labels")) else 1.0)
+
+
+def _of_one_class(label: int, count: int, n_classes: int) -> np.ndarray:
+    return np.tile(np.log(np.where(np.arange(n_classes) == label, 1.0, 1e-4)), (count, 1))
 
 
 def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:

@@ -62,17 +62,23 @@ def touching(network: Network, type: str, read: Callable[[Relation], sp.csr_arra
 
 @dataclass(frozen=True)
 class Reading:
-    """How the values of a relation are read: as presence, as counts, or as they are, in a unit."""
+    """How the values of a relation are read: as presence, as counts, or as they are, in a unit.
+
+    Where what is not stored is unknown (`observed`), a stored zero is a value like any other, and values are
+    measured from their `center`.
+    """
 
     likelihood: str
     values: str = "presence"
     unit: float = 1.0
+    observed: bool = False
+    center: float = 0.0
 
     def target(self, matrix: sp.csr_array) -> sp.csr_array:
         """What the model explains: presence, or values in their unit."""
-        if LIKELIHOODS[self.likelihood].of_presence:
+        if LIKELIHOODS[self.likelihood].of_presence and not self.observed:
             return presence(matrix)
-        return _with_data(matrix, matrix.data / np.float32(self.unit))
+        return self._measured(matrix)
 
     def inputs(self, matrix: sp.csr_array) -> sp.csr_array:
         """What the model reads."""
@@ -80,7 +86,11 @@ class Reading:
             return presence(matrix)
         if self.values == "counts":
             return _with_data(matrix, np.log2(1 + matrix.data))
-        return _with_data(matrix, matrix.data / np.float32(self.unit))
+        return self._measured(matrix)
+
+    def _measured(self, matrix: sp.csr_array) -> sp.csr_array:
+        values = matrix.data - np.float32(self.center) if self.center else matrix.data
+        return _with_data(matrix, values / np.float32(self.unit))
 
 
 def reading(relation: Relation, likelihood: str, with_values: bool = True) -> Reading:
@@ -91,11 +101,16 @@ def reading(relation: Relation, likelihood: str, with_values: bool = True) -> Re
     likelihood
         What `auto` is to stand for; itself ``auto``: as it looks.
     """
-    chosen = relation.likelihood if relation.likelihood != "auto" else likelihood
-    chosen = as_it_looks(relation.values) if chosen == "auto" else chosen
     matrix, column = relation.values, relation.column
+    chosen = relation.likelihood if relation.likelihood != "auto" else likelihood
     if relation.absent == "unknown":
-        return Reading(chosen, "values")
+        if chosen == "auto":
+            chosen = "bernoulli" if np.isin(matrix.data, (0, 1)).all() else "gaussian"
+        if column is None and LIKELIHOODS[chosen].scaled and matrix.nnz:
+            center, unit = float(matrix.data.mean()), float(matrix.data.std()) or 1.0
+            return Reading(chosen, "values", unit, observed=True, center=center)
+        return Reading(chosen, "values", observed=True)
+    chosen = as_it_looks(matrix) if chosen == "auto" else chosen
     if LIKELIHOODS[chosen].scaled:
         return Reading(chosen, "values", root_mean_square(matrix))
     read_as = "presence"
