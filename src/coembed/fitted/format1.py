@@ -81,10 +81,7 @@ def plain_fitted(
     }
     units, biases, companions, weights = units or {}, biases or {}, companions or {}, weights or {}
     likelihoods = {name: str(settings.get(name, "bernoulli")) for name in (LINKS, ATTRIBUTES)}
-    readings = {
-        name: reading(network.relation(name), likelihood, with_values=False)
-        for name, likelihood in likelihoods.items()
-    }
+    readings = {name: reading(network.relation(name), likelihood) for name, likelihood in likelihoods.items()}
     relations = {
         name: RelationFit(
             readings[name].likelihood,

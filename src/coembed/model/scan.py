@@ -32,8 +32,8 @@ Builder = Callable[[int, int], nn.Module]
 
 
 def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
-    """How the relations of a network are read under some settings; views read values, the paper presence."""
-    return readings(network, settings.links, settings.attributes, settings.encoder == "views")
+    """How the relations of a network are read under some settings."""
+    return readings(network, settings.links, settings.attributes)
 
 
 def look_at(network: Network, settings: Settings, steps: Tell | None = None) -> Seen:

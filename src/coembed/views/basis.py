@@ -58,8 +58,8 @@ class PositionBasis(NamedTuple):
         return self.scaled(rows, np.asarray(abs(rows).sum(axis=1))) @ self.vectors
 
 
-def find_word_basis(words: sp.csr_array, rank: int, seed: int = 0, weighted: bool = True) -> WordBasis:
-    """The basis of training items; without weights if their values weigh rarity already (tf-idf).
+def find_word_basis(words: sp.csr_array, rank: int, seed: int = 0) -> WordBasis:
+    """The basis of training items.
 
     Examples
     --------
@@ -67,8 +67,7 @@ def find_word_basis(words: sp.csr_array, rank: int, seed: int = 0, weighted: boo
     (4, 2)
     """
     owners = np.bincount(words.indices, minlength=words.shape[1])
-    weight = rarity(owners, words.shape[0]) if weighted else np.ones(words.shape[1], np.float32)
-    empty = WordBasis(weight, np.empty((0, 0)))
+    empty = WordBasis(rarity(owners, words.shape[0]), np.empty((0, 0)))
     return empty._replace(vectors=singular_vectors(empty.own(words), rank, seed))
 
 

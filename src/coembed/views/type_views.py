@@ -267,9 +267,7 @@ def _type_lens(
     across = [way for way in ways_of(network, name) if way.other != name]
     if words:
         rows = word_rows(lens, touch)
-        idf = all(readings[column].values != "values" for column in words)
-        basis = find_word_basis(rows, rank, seed, weighted=idf)
-        lens = replace(lens, words=basis)
+        lens = replace(lens, words=find_word_basis(rows, rank, seed))
     if within:
         matrix = link_rows(lens, touch).new
         assert matrix is not None
