@@ -300,3 +300,13 @@ def _read(descriptor):
         return os.read(descriptor, 65536)
     except OSError:  # the other end of the terminal is closed
         return b""
+
+
+def test_the_demo_of_tables_tells_of_every_labelled_type(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("demo", "tables", "--epochs", "2", "--json", "-q")
+    found = json.loads(done.out)
+    assert set(found["accuracy"]) == {"nouns", "verbs"}
+    assert all(0 <= share <= 1 for each in found["accuracy"].values() for share in each.values())
+    assert (tmp_path / found["map"]).stat().st_size > 10_000
+    assert run("demo", "chairs").code == 2

@@ -13,7 +13,7 @@ import typer
 
 from coembed.cli.console import TrainingProgress, bar, print_json, to_stdout
 from coembed.cli.options import Json, Quiet
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -26,6 +26,10 @@ SHOWN_NODES, SHOWN_WORDS = ("Japan.n.02", "battery.n.02"), ("fish",)
 
 
 def demo(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="[words|tables]", help="`words`: one network; `tables`: a folder of them."),
+    ] = "words",
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the model and the map.")
     ] = Path("demo"),
@@ -43,7 +47,16 @@ def demo(
     `coembed demo`
 
     `coembed demo -o tour --seed 3`
+
+    `coembed demo tables`
     """
+    if what == "tables":
+        from coembed.cli.demo_tables import demo_of_tables
+
+        demo_of_tables(output, seed, epochs, json, quiet)
+        return
+    if what != "words":
+        raise no_such("demo", what, ("words", "tables"))
     from coembed.fitted import save
     from coembed.maps.layout import cached_layout
     from coembed.maps.picture import draw_map
