@@ -219,7 +219,22 @@ def figures_text(figures: dict[str, float]) -> str:
     """
     parts = ", ".join(f"{name} {figures[name]:.3f}" for name in LOSS_PARTS if name in figures)
     loss = f"loss {figures['loss']:.3f}" if "loss" in figures else ""
-    watched = ", ".join(
-        f"{name} {value:.3f}" for name, value in figures.items() if name.startswith("validation")
-    )
+    watched = ", ".join(f"{name} {value:.3f}" for name, value in _watched(figures).items())
     return " | ".join(text for text in (" = ".join(filter(None, (loss, parts))), watched) if text)
+
+
+def _watched(figures: dict[str, float]) -> dict[str, float]:
+    """The validation figures; of many relations and columns the means, for a line that fits a screen.
+
+    Examples
+    --------
+    >>> _watched({f"validation AUC of r{i}": i / 10 for i in range(6)})
+    {'validation AUC': 0.25}
+    """
+    found = {name: value for name, value in figures.items() if name.startswith("validation")}
+    if len(found) <= 4:
+        return found
+    grouped: dict[str, list[float]] = {}
+    for name, value in found.items():
+        grouped.setdefault(name.split(" of ")[0], []).append(value)
+    return {name: sum(values) / len(values) for name, values in grouped.items()}

@@ -2,8 +2,8 @@
 
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.gaussians import Gaussians
+from coembed.fitted.growing import Embedded
 from coembed.fitted.matches import Match
-from coembed.fitted.placing import Embedded
 from coembed.fitted.storage import load, save
 
 __all__ = ["Embedded", "Fitted", "Gaussians", "Match", "load", "save"]

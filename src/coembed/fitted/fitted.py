@@ -19,10 +19,11 @@ from coembed.network.network import ATTRIBUTES, LINKS, Network
 from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
+    from coembed.fitted.growing import Embedded
     from coembed.fitted.matches import Item, Match
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.pair_scores import PairScore
-    from coembed.fitted.placing import Embedded, Placing, Trained
+    from coembed.fitted.placing import Placing, Trained
     from coembed.maps.layout import Layout
 
 
@@ -228,7 +229,7 @@ class Fitted:
         A new item is placed by its entries with known items and with other new ones, and by its cells; a new
         attribute by the known items that have it. Items are recognised by their ids; known ones stay put.
         """
-        from coembed.fitted.placing import embed
+        from coembed.fitted.growing import embed
 
         return embed(self, network)
 

@@ -20,8 +20,8 @@ from coembed.network.network import ATTRIBUTE, ATTRIBUTES, LINKS, NODE, Network
 from coembed.settings import current_names
 from coembed.views import Lens, Neighbours, Reading
 from coembed.views.basis import PositionBasis, WordBasis
+from coembed.views.lens import Step, bare_lens
 from coembed.views.reach import reading
-from coembed.views.type_views import Step, bare_lens
 
 LISTED_NAMES = 100_000
 """Names of a kind up to which they are decoded at once; more are when looked at."""

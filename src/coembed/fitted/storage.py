@@ -40,7 +40,7 @@ from coembed.tensor_files import open_file, save_file
 from coembed.views import Lens, Neighbours, Reading, TypeLens
 from coembed.views.basis import PositionBasis, WordBasis
 from coembed.views.cells import CellLayout
-from coembed.views.type_views import Step
+from coembed.views.lens import Step
 
 FORMAT, VERSION = "coembed model", 2
 RECORD = "model.json"

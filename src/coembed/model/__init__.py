@@ -4,9 +4,11 @@ Knows nothing of files and epochs.
 """
 
 from coembed.model.inference import DenseInference, Evidence, GraphInference, Inputs
+from coembed.model.item_codes import ItemCodes
 from coembed.model.labels import LabelVariable
 from coembed.model.latent import Gaussian
-from coembed.model.relation_term import Cells, ItemCodes, ModelledRelation, RelationTerm
+from coembed.model.modelled_relation import Cells, ModelledRelation
+from coembed.model.relation_term import RelationTerm
 from coembed.model.scan import scan
 from coembed.model.svae import SVAE, EntityType, Features, Loss, Objective
 

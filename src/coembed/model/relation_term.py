@@ -13,8 +13,7 @@ explained, too, by sigmoid(s_ij - s_ji).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from coembed.distributed.exchange import chosen, mean_of_all, pair_sum, sum_of_all, total
+from coembed.distributed.exchange import pair_sum, sum_of_all, total
 from coembed.distributed.partition import Partition
 from coembed.errors import InputError
 from coembed.kernels import (
@@ -38,6 +37,8 @@ from coembed.kernels import (
     random_block,
 )
 from coembed.likelihoods import Likelihood, likelihood
+from coembed.model.item_codes import Bias, Direction, ItemCodes
+from coembed.model.modelled_relation import Cells, ModelledRelation
 
 Cost = Callable[[Tensor, ObservedPairs], Tensor]
 """What each stored pair costs, from its score."""
@@ -50,151 +51,6 @@ COPIED = 0.2
 """Share of the weight of cells that those have that the inputs show."""
 GROUP_ROWS = 8192
 """Items whose scores with all values of a category are held at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Of columns with one cell an item: where each column's targets are, and what its cells weigh.
-
-    Attributes
-    ----------
-    table
-        Which table it is; steps hide some of the cells of a table from all inputs.
-    n_columns
-        Columns of that table.
-    place
-        For each target, the number of its column in the table; those of one column lie side by side.
-    weight
-        For each target, what a known cell of its column weighs.
-    """
-
-    table: str
-    n_columns: int
-    place: np.ndarray
-    weight: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class ModelledRelation:
-    """An observed sparse matrix between the items of two types (or of one with itself).
-
-    Where absent means no, every pair has a value, zero where none is stored. Of a Gaussian relation the mean
-    is then gain x score, with a gain that is learnt: equal labels add a fixed 1 to the inner product of two
-    items, which need not be worth one unit of the values. With `cells` absent means unknown.
-
-    Where evidence (items x features, such as the logarithm of a degree) is given, the items of that end have
-    a bias, linear in it, that is added to the score: the popular are likelier to be joined to any.
-
-    Where the items of its types are dealt out to processes, a relation has the rows of one of them, and
-    evidence of its own items at both ends.
-
-    Attributes
-    ----------
-    name
-        A key that is safe for parameters and noise; `title` is what people call it.
-    targets
-        Which items of the target's type the columns of the matrix are; None: all.
-    observed
-        Whether an entry that is not stored is unknown rather than zero.
-    pays
-        Whether the posteriors of its two ends are paid for here.
-    gained, directed
-        Whether it has gains, and a turn, of its own.
-    """
-
-    name: str
-    source: str
-    target: str
-    matrix: sp.csr_array
-    likelihood: str = "bernoulli"
-    weight: float = 1.0
-    source_evidence: np.ndarray | None = None
-    target_evidence: np.ndarray | None = None
-    cells: Cells | None = None
-    targets: np.ndarray | None = None
-    observed: bool = False
-    pays: bool = True
-    gained: bool = False
-    directed: bool = False
-    title: str = ""
-
-    @property
-    def same(self) -> bool:
-        return self.source == self.target
-
-
-class ItemCodes(NamedTuple):
-    """Codes of the items of a type: `values` (items, choices, C), `weights` (items, choices) or None."""
-
-    values: Tensor
-    weights: Tensor | None
-
-    def with_more(self, *columns: Tensor) -> ItemCodes:
-        """The codes with more coordinates, the same for all choices of an item or one a choice."""
-        more = [c[:, None].expand(-1, self.values.shape[1]) if c.dim() == 1 else c for c in columns]
-        return ItemCodes(torch.cat([self.values, torch.stack(more, dim=-1)], dim=2), self.weights)
-
-    def flat(self) -> tuple[Tensor, Tensor | None]:
-        """Every choice as a row of its own, with its weight."""
-        return self.values.flatten(0, 1), None if self.weights is None else self.weights.flatten()
-
-    def of(self, items: Tensor) -> ItemCodes:
-        """The codes of some of these items."""
-        return ItemCodes(self.values[items], None if self.weights is None else self.weights[items])
-
-    def chosen(self, items: Tensor, partition: Partition) -> ItemCodes:
-        """The codes of some of all items, whoever has them."""
-        weights = None if self.weights is None else chosen(self.weights, items, partition)
-        return ItemCodes(chosen(self.values, items, partition), weights)
-
-
-class Bias(nn.Module):
-    """A number for every item, linear in its evidence."""
-
-    def __init__(
-        self, evidence: np.ndarray, rows: Partition, device: torch.device | str, dtype: torch.dtype
-    ) -> None:
-        super().__init__()
-        self.center = mean_of_all(evidence, rows)
-        self.evidence = torch.as_tensor(evidence - self.center, device=device, dtype=dtype)
-        self.weight = nn.Parameter(torch.zeros(evidence.shape[1]))
-        self.constant = nn.Parameter(torch.zeros(()))
-
-    def forward(self) -> Tensor:
-        return self.evidence @ self.weight + self.constant
-
-
-class Direction(nn.Module):
-    """What a relation makes of the codes of its ends: gains and, if it is directed, a turn and a lean."""
-
-    def __init__(self, size: int, directed: bool) -> None:
-        super().__init__()
-        self.gains = nn.Parameter(torch.ones(size))
-        self.turn = nn.Parameter(torch.zeros(size, size)) if directed else None
-        self.lean = nn.Parameter(torch.zeros(size)) if directed else None
-
-    @property
-    def matrix(self) -> Tensor:
-        """diag g + S - S'."""
-        straight = torch.diag(self.gains)
-        return straight if self.turn is None else straight + self.turn - self.turn.t()
-
-    def ways(self, codes: ItemCodes, lean: Tensor | None) -> tuple[ItemCodes, ItemCodes]:
-        """Codes whose inner product is s_ij - s_ji; `lean` is what biases add to it for each item."""
-        assert self.turn is not None
-        assert self.lean is not None
-        own = 2 * (codes.values @ self.lean)
-        own = own if lean is None else own + lean[:, None]
-        turned = ItemCodes(2 * codes.values @ (self.turn - self.turn.t()), codes.weights)
-        ones = torch.ones_like(own)
-        return turned.with_more(own, ones), codes.with_more(ones, -own)
-
-    def forward(self, left: ItemCodes, right: ItemCodes) -> tuple[ItemCodes, ItemCodes]:
-        if self.turn is None or self.lean is None:
-            return ItemCodes(left.values * self.gains, left.weights), right
-        out, back = left.values @ self.lean, -(right.values @ self.lean)
-        turned = ItemCodes(left.values @ self.matrix, left.weights)
-        return turned.with_more(out, torch.ones_like(out)), right.with_more(torch.ones_like(back), back)
 
 
 class RelationTerm(nn.Module):

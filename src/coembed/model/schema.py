@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from coembed.distributed.exchange import sum_of_all
 from coembed.distributed.shares import Share
-from coembed.model.relation_term import Cells, ModelledRelation
+from coembed.model.modelled_relation import Cells, ModelledRelation
 from coembed.network import Network, Relation
 from coembed.settings import Settings
 from coembed.views import Reading

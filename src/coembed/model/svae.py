@@ -24,9 +24,11 @@ from coembed.distributed.row_range import Rows
 from coembed.errors import InputError
 from coembed.kernels import Noise
 from coembed.model.inference import Evidence, dense_layer, glorot
+from coembed.model.item_codes import Bias, ItemCodes
 from coembed.model.labels import Choices, LabelMethod, LabelVariable
 from coembed.model.latent import Gaussian
-from coembed.model.relation_term import Bias, ItemCodes, ModelledRelation, RelationTerm
+from coembed.model.modelled_relation import ModelledRelation
+from coembed.model.relation_term import RelationTerm
 from coembed.model.row_chunks import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
 from coembed.model.views_inference import ViewsInference
 

@@ -17,7 +17,8 @@ from coembed.fitted.placing import Placing
 from coembed.fitted.space import RelationFit, TypeSpace
 from coembed.model import SVAE
 from coembed.model.inference import DenseInference, GraphInference
-from coembed.model.relation_term import Bias, RelationTerm
+from coembed.model.item_codes import Bias
+from coembed.model.relation_term import RelationTerm
 from coembed.model.schema import Keys
 from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network

@@ -17,7 +17,7 @@ from coembed.network.matrices import presence
 from coembed.network.ways import Way, ways_of
 from coembed.views import Seen
 from coembed.views.basis import averaging, inverse_root, scaled_rows
-from coembed.views.type_views import Step
+from coembed.views.lens import Step
 
 FOLDS = 5
 ROUNDS = 20

@@ -22,7 +22,7 @@ from coembed.training.holdout import Holdout
 from coembed.views import Lens, Neighbours, Reading, Seen, TypeLens, TypeViews
 from coembed.views.basis import PositionBasis, WordBasis
 from coembed.views.cells import CellLayout
-from coembed.views.type_views import Step
+from coembed.views.lens import Step
 
 RECORD = "prepared.json"
 CLASSES = (

@@ -3,17 +3,14 @@
 numpy and scipy only: what was learnt on these views must also read those of new items, without torch.
 """
 
+from coembed.views.lens import Lens, TypeLens, bare_lens, find_lens
 from coembed.views.nearest_neighbours import Neighbours, nearest_rows
 from coembed.views.reach import Reading, Touch, readings, touching
 from coembed.views.type_views import (
     VOTERS,
-    Lens,
     Seen,
-    TypeLens,
     TypeViews,
     attribute_views,
-    bare_lens,
-    find_lens,
     look,
     owners_of,
     training_views,
