@@ -4,7 +4,7 @@ import numpy as np
 
 from coembed.evaluation.problem import Pairs
 from coembed.experiments.details import expected_and_means
-from coembed.fitted import Fitted
+from coembed.fitted.format1 import plain_fitted
 from coembed.network import Network
 
 
@@ -12,7 +12,7 @@ def test_only_the_expected_probability_knows_of_variances():
     """Two nodes with the same mean: one certain, one not. At the means their scores are equal."""
     mean = np.array([[2.0], [2.0], [-2.0]], dtype=np.float32)
     std = np.array([[0.01], [5.0], [0.01]], dtype=np.float32)
-    fitted = Fitted(
+    fitted = plain_fitted(
         network=Network.build(np.zeros((3, 3)), np.ones((3, 1))),
         settings={"links": "bernoulli", "attributes": "bernoulli"},
         history={},

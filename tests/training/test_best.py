@@ -210,3 +210,19 @@ def test_classes_that_links_contradict_are_not_smoothed():
     assert result.types["node"].strength == 0
     hidden = labels < 0
     assert np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden]) > 0.95
+
+
+def test_values_of_few_words_are_read_by_trees(demo):
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, 300)
+    # every word is there for all: only how often tells
+    counts = 1 + rng.poisson(np.where(np.arange(6) % 2 == classes[:, None], 4.0, 1.5))
+    counts = np.hstack([counts, (rng.random((300, 30)) < 0.2)])
+    labels = np.where(rng.random(300) < 0.4, classes, -1)
+    network = Network.build(np.zeros((300, 300)), counts, labels)
+    assert label_ensemble.word_values(network, "node").shape == (300, 36)
+    assert label_ensemble.word_values(demo, "node") is None  # there presence says it all
+    result = fit(network, small(epochs=30))
+    assert any("trees" in notice for notice in result.history["notices"])
+    hidden = labels < 0
+    assert np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden]) > 0.75

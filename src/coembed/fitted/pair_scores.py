@@ -25,6 +25,7 @@ from coembed.fitted.space import ItemVectors
 from coembed.network.matrices import presence, unit_rows
 from coembed.network.network import Network
 from coembed.network.pairs import by_row
+from coembed.network.ways import links_within
 from coembed.views.basis import averaging, rarity, scaled_rows
 from coembed.views.decomposition import affordable_rank, leading_vectors
 from coembed.views.nearest_neighbours import Neighbours, row_products
@@ -165,7 +166,8 @@ def pair_scores(fitted: Fitted, relation: str) -> list[PairScore]:
         first = joined.column.start
         if owned.shape[1] > joined.column.stop - joined.column.start:
             owned = sp.csr_array(owned[:, joined.column.start : joined.column.stop])
-    return _across(owned, links_within(network, joined.source), alike, vectors, first)
+    links = links_within(network, joined.source)
+    return _across(owned, None if links is None else presence(links), alike, vectors, first)
 
 
 def _across(
@@ -226,17 +228,6 @@ def item_vectors(matrix: sp.csr_array, seed: int = 0) -> ItemVectors:
         return ItemVectors(np.zeros((owned.shape[1], 0), np.float32), np.zeros(0, np.float32))
     rank = affordable_rank(RANK, max(owned.shape))
     return ItemVectors(*leading_vectors(owned, rank, seed))
-
-
-def links_within(network: Network, type: str) -> sp.csr_array | None:
-    """All links within a type, of whatever relation, both ways; None if there is no such relation."""
-    within = [each for each in network.entity_relations if each.source == each.target == type]
-    if not within:
-        return None
-    if len(within) == 1 and within[0].pairing.undirected:
-        return presence(within[0].values)
-    both = [presence(each.values) + presence(each.values).T for each in within]
-    return presence(sp.csr_array(sum(both[1:], both[0])))
 
 
 def weighted_words(network: Network, type: str) -> sp.csr_array | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import scipy.sparse as sp
+
+from coembed.network.matrices import presence
 from coembed.network.network import Network
 
 
@@ -29,3 +32,20 @@ def ways_of(network: Network, type: str) -> list[Way]:
         if relation.target == type and not relation.pairing.undirected:
             found.append(Way(relation.name, False, relation.source))
     return found
+
+
+def links_within(network: Network, type: str) -> sp.csr_array | None:
+    """All links within a type, both ways, each counted once a relation; None if there is no such relation.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> links_within(demo_network(), "node").nnz, links_within(demo_network(), "attribute")
+    (7364, None)
+    """
+    within = [each for each in network.entity_relations if each.source == each.target == type]
+    both = [
+        presence(each.values) if each.pairing.undirected else presence(each.values) + presence(each.values).T
+        for each in within
+    ]
+    return sp.csr_array(sum(both[1:], both[0])) if both else None

@@ -44,7 +44,15 @@ def fitted_result(
     keys, heat, readings, seen = Keys.of(network), temperatures or {}, prepared.readings, prepared.seen
     lean = prepared.strengths
     types = {
-        name: _space(model, network, name, keys, heat.get(name, 1.0), lean.get(name, 0.0))
+        name: _space(
+            model,
+            network,
+            name,
+            keys,
+            heat.get(name, 1.0),
+            lean.get(name, 0.0),
+            prepared.opinions[name] if name in prepared.unread else None,
+        )
         for name in network.types
     }
     layers = {
@@ -76,7 +84,13 @@ def fitted_result(
 
 
 def _space(
-    model: SVAE, network: Network, name: str, keys: Keys, temperature: float, strength: float
+    model: SVAE,
+    network: Network,
+    name: str,
+    keys: Keys,
+    temperature: float,
+    strength: float,
+    opinion: np.ndarray | None,
 ) -> TypeSpace:
     key = keys.types[name]
     if key not in model.types:
@@ -87,6 +101,9 @@ def _space(
         evidence = model.evidence(key)
         logits = evidence.label_logits
         probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
+        if probabilities is not None and opinion is not None:
+            own = probabilities.new_tensor(np.array(opinion[rows.own.start : rows.own.stop]))
+            probabilities = (0.5 * (probabilities.log() + own.clamp_min(1e-6).log())).softmax(dim=-1)
         if probabilities is not None and strength:
             probabilities = _leaning(probabilities, network, name, strength, rows)
         gaussian = model.posterior(key, evidence, probabilities)

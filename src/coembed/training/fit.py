@@ -26,7 +26,12 @@ from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
-from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
+from coembed.training.label_ensemble import (
+    best_temperature,
+    call_ensemble,
+    labels_to_spare,
+    word_values,
+)
 from coembed.training.label_views import label_views
 from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
@@ -121,14 +126,17 @@ def prepare(
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, spared, said = {}, {}, {}, list(notices)
+    unread = []
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
         of_type = "" if visible.is_plain else f" of {name}"
         tell(f"asking an ensemble about the classes{of_type}")
-        ensemble = call_ensemble(seen.types[name], labelled, name, settings)
+        values = word_values(visible, name)
+        ensemble = call_ensemble(seen.types[name], labelled, name, settings, values)
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
+            unread += [name] if values is not None else []
             said.append(ensemble.in_words(of_type))
         elif settings.calibrate:
             spared[name] = labels_to_spare(known.values, settings.seed)
@@ -138,6 +146,7 @@ def prepare(
         mass=labelled.mass,
         opinions=opinions,
         strengths=strengths,
+        unread=tuple(unread),
         spared=spared,
         notices=tuple(said),
     )

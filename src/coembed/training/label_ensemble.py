@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize, minimize_scalar
@@ -23,6 +24,8 @@ from torch import Tensor
 
 from coembed.kernels import Noise
 from coembed.model.views_inference import View, ViewsInference
+from coembed.network import Network
+from coembed.network.matrices import presence
 from coembed.settings import Settings
 from coembed.training.label_views import FOLDS, LabelledType, LabelViews
 from coembed.views import TypeViews
@@ -37,6 +40,8 @@ CLEARLY = 1.0
 TREE_COORDINATES = 16
 """Leading coordinates of each view that trees read beside the cells."""
 MOST_TREES = 600
+MOST_WORDS, MOST_VALUES = 1000, 50_000_000
+"""Words of a type, and numbers in all, up to which trees read the values of each."""
 PENALTY = 2.0
 LINEAR_WORK = 200_000_000
 """Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
@@ -69,8 +74,18 @@ class Ensemble:
         return f"classes{type}, out of fold: {', '.join(told)}; together {together}{lean}"
 
 
-def call_ensemble(views: TypeViews, labels: LabelViews, type: str, settings: Settings) -> Ensemble | None:
-    """The ensemble of a type; none if its labels are too few, or so many that there is no need of one."""
+def call_ensemble(
+    views: TypeViews,
+    labels: LabelViews,
+    type: str,
+    settings: Settings,
+    values: np.ndarray | None = None,
+) -> Ensemble | None:
+    """The ensemble of a type; none if its labels are too few, or so many that there is no need of one.
+
+    `values` are those of the items' words (see :func:`word_values`), which trees read, with their means over
+    the links.
+    """
     own = labels.types.get(type)
     if own is None or np.count_nonzero(own.labels >= 0) >= MANY:
         return None
@@ -79,8 +94,8 @@ def call_ensemble(views: TypeViews, labels: LabelViews, type: str, settings: Set
         "discriminators": _discriminators(shown, own, settings),
         "linear": _linear(shown, own),
     }
-    if "cells" in views.dense:
-        members["trees"] = _trees(shown, own, settings.seed)
+    if "cells" in views.dense or values is not None:
+        members["trees"] = _trees(shown, own, settings.seed, values)
     return _combined(members, own)
 
 
@@ -179,15 +194,33 @@ def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
     return np.exp(np.clip(found.x, -5, 3))
 
 
-def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.ndarray]:
+def word_values(network: Network, type: str) -> np.ndarray | None:
+    """The counts or tf-idf of a type's words, where they say more than presence and are not too many."""
+    words = [each for each in network.columns(type) if each.column is not None and not each.column.has_cells]
+    if not any(each.weighted for each in words):
+        return None
+    whole = sp.csr_array(sum((each.values for each in words[1:]), words[0].values))
+    if whole.shape[1] > MOST_WORDS or whole.shape[0] * whole.shape[1] > MOST_VALUES:
+        return None
+    return whole.toarray()
+
+
+def _trees(
+    shown: Sequence[TypeViews], own: LabelledType, seed: int, values: np.ndarray | None = None
+) -> list[np.ndarray]:
     """Boosted trees of the cells and of the leading coordinates of all else: logits of all items, by fold."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
+    beside = []
+    if values is not None:
+        beside = [values]
+        for _ in range(2 if own.walk is not None else 0):
+            beside.append(_mean_with_itself(own.walk, beside[-1]))
     found = []
     for fold, views in enumerate(shown):
         whole = [name for name in views.dense if "cells" in name or name.startswith(("spread", "labels"))]
         parts = [view if name in whole else view[:, :TREE_COORDINATES] for name, view in views.dense.items()]
-        features = np.hstack(parts)
+        features = np.hstack([*parts, *beside])
         labels = own.without(fold)
         rows = np.flatnonzero(labels >= 0)
         n_seen = len(np.unique(labels[rows]))
@@ -204,6 +237,12 @@ def _trees(shown: Sequence[TypeViews], own: LabelledType, seed: int) -> list[np.
         ).fit(features[rows], labels[rows])
         found.append(_logits(trees, features, own.n_classes))
     return found
+
+
+def _mean_with_itself(walk: sp.csr_array, values: np.ndarray) -> np.ndarray:
+    """The mean over an item and its links."""
+    links = presence(walk)
+    return (links @ values + values) / (1 + np.diff(links.indptr))[:, None]
 
 
 def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:

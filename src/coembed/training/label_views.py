@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from coembed.network import UNKNOWN, Network
 from coembed.network.matrices import presence
-from coembed.network.ways import Way, ways_of
+from coembed.network.ways import Way, links_within, ways_of
 from coembed.views import Seen
 from coembed.views.basis import averaging, inverse_root, scaled_rows
 from coembed.views.lens import Step
@@ -177,15 +177,8 @@ def smoothed(
 
 def walk_within(network: Network, type: str) -> sp.csr_array | None:
     """A step along the links within a type, of whatever relation and both ways: D^-1/2 A D^-1/2."""
-    within = [each for each in network.entity_relations if each.source == each.target == type]
-    both = [
-        presence(each.values) if each.pairing.undirected else presence(each.values) + presence(each.values).T
-        for each in within
-    ]
-    if not both:
-        return None
-    links = sp.csr_array(sum(both[1:], both[0]))
-    if not links.nnz:
+    links = links_within(network, type)
+    if links is None or not links.nnz:
         return None
     degrees = np.asarray(links.sum(axis=1))
     return scaled_rows(sp.csr_array(links * inverse_root(degrees)), inverse_root(degrees))

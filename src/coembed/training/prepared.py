@@ -59,6 +59,8 @@ class Prepared:
         By type, items whose labels tell a temperature: known, but not learnt from.
     opinions
         By type, what the label ensemble thinks of all items, and `strengths`: how far it leans to links.
+    unread
+        Types whose ensemble has read what the model cannot: there the answer is half its opinion.
     mass
         By type, what newcomers are shown of the classes of known items.
     """
@@ -74,6 +76,7 @@ class Prepared:
     fingerprint: str = ""
     opinions: Mapping[str, np.ndarray] = field(default_factory=dict)
     strengths: Mapping[str, float] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -107,6 +110,7 @@ _OWN = (
     "fingerprint",
     "opinions",
     "strengths",
+    "unread",
     "mass",
 )
 
