@@ -271,6 +271,46 @@ def test_lists_of_links_are_read_as_ever(tmp_path):
         assert network.n_links == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,age\nann,31\nbob,44\neve,31\n",
+        "id,town\nann,Oslo\nbob,Rome\neve,Oslo\n",
+        "id,age\n31,44\n44,31\n50,44\n",  # ages that are ids, too
+        "name,age\nann,31\nann,44\neve,31\n",
+        "node,group\nann,x\nbob,y\neve,x\n",
+        "country,people\nMali,24\nPeru,34\nOman,5\n",
+    ],
+)
+def test_an_id_and_what_it_has_is_a_table(tmp_path, text):
+    network = read(put(tmp_path / "a", people=text) / "people.csv")
+    assert list(network.types) == ["people", "people.attributes"]
+    assert len(network.items("people")) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,friend\nann,bob\nann,eve\nbob,eve\n",
+        "source,target\nann,bob\n",
+        "id,target\n1,7\n2,8\n",
+        "person,friend\nann,bob\neve,kim\n",
+        "user_id,item_id\n1,7\n2,8\n",
+        "ann,bob\nbob,eve\n",
+    ],
+)
+def test_two_columns_of_ids_are_links(tmp_path, text):
+    network = read(put(tmp_path / "a", people=text) / "people.csv")
+    assert network.is_plain
+    assert network.n_links == text.count("\n") - (not text.startswith("ann"))
+
+
+def test_a_repeated_id_of_two_columns_is_refused(tmp_path):
+    path = put(tmp_path / "a", people="id,age\n1,31\n2,44\n1,2\n") / "people.csv"
+    with pytest.raises(InputError, match=r"line 4: id '1' is that of .*line 2, but 'age' differs.*source"):
+        read(path)
+
+
 def test_items_beside_links_are_read(tmp_path):
     network = read(put(tmp_path, customers=SHOP["customers"], edges="source,target\nc1,c2\nc2,c3\n"))
     assert network.relation("edges").n_entries == 2
