@@ -230,6 +230,18 @@ def test_any_name_will_do(tmp_path, name):
     assert len(set(network.items("a.attributes").ids)) == len(network.items("a.attributes")) == 3
 
 
+def test_the_column_called_id_is_the_id(tmp_path):
+    text = "customer_id,email,id,age\n7,a@x.org,k1,31\n8,b@x.org,k2,44\n"
+    assert list(read(put(tmp_path / "a", customers=text)).main.ids) == ["k1", "k2"]
+
+
+def test_utf16_is_read(tmp_path):
+    text = "id\ttown\tage\n1\tÅre\t3,5\n2\tŁódź\t4,5\n3\tÅre\t5,0\n"
+    network = read(put(tmp_path / "a", people=text.encode("utf-16")))
+    assert "town=Åre" in network.items("people.attributes").ids
+    assert network.relation("age").column.cell(network.relation("age").values.data).tolist() == [3.5, 4.5, 5]
+
+
 def test_tables_as_people_save_them(tmp_path):
     put(tmp_path, a='\ufeffid;x;note;\r\nu;1,5;"a; b";\r\nv;2,5;"c\nd";\r\n')
     network = read(tmp_path / "a.csv")

@@ -15,7 +15,23 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 
-MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "unknown", "?")
+MISSING = (
+    "",
+    "na",
+    "n/a",
+    "n.a.",
+    "#n/a",
+    "<na>",
+    "nan",
+    "nat",
+    "null",
+    "none",
+    "-",
+    "--",
+    ".",
+    "unknown",
+    "?",
+)
 """Words for an empty cell, in lower case: of numbers, categories, yes/no, dates; never of ids and texts."""
 _TEXT = pa.large_string()
 

@@ -70,7 +70,7 @@ def read_text(
     try:
         with open_bytes(path) as stream:
             table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
     return _as_sheet(path, layout, table, _header(table, has_header), 0)
 
@@ -88,7 +88,7 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Sheet]:
                     first = _header(table, None)
                 yield _as_sheet(path, layout, table, first, done)
                 done += len(batch)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
 
 
@@ -165,7 +165,7 @@ def is_number(cell: str) -> bool:
 
 
 def open_bytes(path: Path) -> pa.NativeFile:
-    """Open a file for reading, decompressed if it is compressed."""
+    """Open a file for reading, decompressed if it is compressed, UTF-16 (as spreadsheets save) as UTF-8."""
     with path.open("rb") as file:
         magic = file.read(4)
     compression: str | None = None
@@ -175,6 +175,8 @@ def open_bytes(path: Path) -> pa.NativeFile:
         compression = "bz2"
     elif magic == b"\x28\xb5\x2f\xfd":
         compression = "zstd"
+    elif magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return pa.transcoding_input_stream(pa.input_stream(str(path), None), "utf-16", "utf-8")
     return pa.input_stream(str(path), compression=compression)
 
 
@@ -183,7 +185,7 @@ def head(path: Path, size: int = SAMPLE_BYTES) -> bytes:
     try:
         with open_bytes(path) as stream:
             return bytes(stream.read(size))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeError) as error:
         raise InputError(f"{path} cannot be read ({error}); check the file") from None
 
 
@@ -191,8 +193,6 @@ def _layout(path: Path, skipped: int | None) -> TextLayout:
     raw = _sample(path)
     if not raw.strip():
         raise InputError(f"{path} is empty; give at least one line")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{path} is UTF-16 text; save it as UTF-8")
     lines = raw.decode("utf-8-sig", errors="replace").splitlines()
     if len(raw) >= SAMPLE_BYTES and not raw.endswith(b"\n") and len(lines) > 1:
         lines.pop()  # perhaps cut in the middle
@@ -249,7 +249,7 @@ def _explained(path: Path, layout: TextLayout, error: Exception) -> InputError:
                     f"{path}, line {number}: expected {layout.columns} columns, found {len(row)}; "
                     "give every line the same columns"
                 )
-    except (OSError, csv.Error) as also:
+    except (OSError, csv.Error, UnicodeError) as also:
         error = also
     return InputError(f"{path} cannot be read as a table ({' '.join(str(error).split())}); check the file")
 
