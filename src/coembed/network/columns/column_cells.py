@@ -15,23 +15,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 
-MISSING = (
-    "",
-    "na",
-    "n/a",
-    "n.a.",
-    "#n/a",
-    "<na>",
-    "nan",
-    "nat",
-    "null",
-    "none",
-    "-",
-    "--",
-    ".",
-    "unknown",
-    "?",
-)
+MISSING = ("", *"na n/a n.a. #n/a <na> nan nat null none unknown - -- . ?".split())
 """Words for an empty cell, in lower case: of numbers, categories, yes/no, dates; never of ids and texts."""
 _TEXT = pa.large_string()
 
