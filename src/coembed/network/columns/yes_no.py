@@ -15,7 +15,8 @@ PAIRS = (
     ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
     ("ja", "nein"), ("j", "n"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("sí", "no"),
     ("si", "no"), ("sì", "no"), ("vero", "falso"), ("sim", "não"), ("ja", "nee"), ("ja", "nej"),
-    ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否"), ("はい", "いいえ"), ("✓", "✗"), ("✔", "✘"),
+    ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否"), ("はい", "いいえ"),
+    ("✓", "✗"), ("✔", "✘"),
 )
 # fmt: on
 """Words for yes and no, in lower case."""
