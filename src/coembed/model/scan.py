@@ -29,6 +29,8 @@ from coembed.views import Reading, Seen, TypeViews, look, readings
 from coembed.views.cells import CellLayout
 
 Builder = Callable[[int, int], nn.Module]
+MOST_LABEL_COORDINATES = 64
+"""How wide the block of a label is at most where items are seen in views; that of the paper has no bound."""
 
 
 def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
@@ -85,6 +87,7 @@ def scan(
             rows=share.partitions[name],
             opinion=share.rows(name, (opinions or {}).get(name)),
             alone=alone(network, name, settings),
+            most_label_coordinates=MOST_LABEL_COORDINATES if settings.encoder == "views" else 0,
         )
         for name, items in network.types.items()
         if len(items)
