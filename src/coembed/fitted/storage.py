@@ -20,7 +20,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -28,13 +28,14 @@ from coembed.fitted.nearest_index import attach_index, build_index, is_index_fil
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
 from coembed.fitted.placing import Placing
 from coembed.fitted.score_blend import Blend
+from coembed.fitted.soundness import check_sound
 from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
 from coembed.network.items import Items, Labels
 from coembed.network.names import Names
 from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
 from coembed.progress import Tell
-from coembed.records import pack, plain, unpack
+from coembed.records import fits, pack, plain, unpack
 from coembed.settings import current_names
 from coembed.tensor_files import open_file, save_file
 from coembed.views import Lens, Neighbours, Reading, TypeLens
@@ -71,6 +72,14 @@ CLASSES = (
     Column,
     Relation,
 )
+
+_PARTS: dict[str, Any] = {
+    "labels": dict[str, np.ndarray],
+    "network": tuple[Relation, ...],
+    "types": dict[str, TypeSpace],
+    "relations": dict[str, RelationFit],
+    "placing": Placing | None,
+}
 
 
 def save(
@@ -109,6 +118,10 @@ def save(
     if not fresh and not place.is_dir():
         raise InputError(f"{place} is a file; give the name of a folder for the model")
     try:
+        check_sound(fitted)
+    except InputError as error:
+        raise InputError(f"the fit did not end in a sound model, and is not saved: {error}") from None
+    try:
         place.mkdir(parents=True, exist_ok=True)
         record, arrays = _to_record(fitted)
         name = _write_arrays(place, arrays)
@@ -138,8 +151,10 @@ def load(folder: str | os.PathLike[str], *, check: bool | None = None) -> Fitted
     place = Path(folder)
     record = _read_record(place)
     arrays = _read_arrays(place, record, check)
+    small = sum(array.nbytes for array in arrays.values()) < MAPPED_FROM
     with _blaming(place):
         fitted = fitted_of_format1(record, arrays) if record["version"] == 1 else _to_fitted(record, arrays)
+        check_sound(fitted, values=small if check is None else check)
     attach_index(fitted, place, record["arrays"])
     return fitted
 
@@ -190,6 +205,9 @@ def _to_record(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
     rest = unpack(record["rest"], arrays, CLASSES)
+    for part, hint in _PARTS.items():
+        if not fits(rest[part], hint):
+            raise InputError(f"its part {part!r} is not that of a model")
     types = []
     for said in record["types"]:
         name = str(said["name"])
@@ -203,16 +221,12 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
     for relation in rest["network"]:
         if relation.values.dtype != np.float32:
             raise InputError(f"its {relation.name} are not float32")
-    for name, space in rest["types"].items():
-        if any(
-            each is not None and each.dtype.kind != "f"
-            for each in (space.mean, space.std, space.probabilities)
-        ):
-            raise InputError(f"its codes of type {name} are not floats")
     network = Network.of(types, rest["network"], str(record["name"]), [str(n) for n in record["notices"]])
     for name, items in network.types.items():
-        if items.labels is not None and len(items.labels.values) != len(items):
-            raise InputError(f"its labels do not fit its items of type {name}")
+        observed = None if items.labels is None else items.labels.values
+        for what, given in (("labels", observed), ("titles", items.titles)):
+            if given is not None and len(given) != len(items):
+                raise InputError(f"its {what} do not fit its items of type {name}")
     return Fitted(
         network=network,
         settings=current_names(record["settings"]),
@@ -297,8 +311,17 @@ def _blaming(place: Path) -> Iterator[None]:
         yield
     except KeyError as error:
         raise InputError(f"{place} is not a whole model: {error.args[0]} is missing; {_REMEDY}") from None
-    except (ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise InputError(f"{place} is not a sound model: {error}; {_REMEDY}") from None
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        IndexError,
+        RecursionError,
+        MemoryError,
+        StopIteration,
+    ) as error:
+        raise InputError(f"{place} is not a sound model: {one_line(error, 200)}; {_REMEDY}") from None
 
 
 def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
