@@ -131,17 +131,20 @@ def fits(value: Any, hint: Any) -> bool:
         return any(fits(value, each) for each in inside)
     if origin is Literal:
         return value in inside
-    if origin is dict:
+    if origin in (dict, Mapping):
         return isinstance(value, dict) and all(
             fits(key, inside[0]) and fits(each, inside[1]) for key, each in value.items()
         )
     if origin is tuple:
-        return type(value) is tuple and all(fits(each, inside[0]) for each in value)
+        if type(value) is not tuple:
+            return False
+        expected = inside[:1] * len(value) if inside[-1:] == (...,) else inside
+        return len(value) == len(expected) and all(map(fits, value, expected))
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value)
     if hint in (int, bool, str):
         return type(value) is hint
-    return isinstance(value, hint)
+    return isinstance(value, origin or hint)
 
 
 def plain(value: Any) -> Any:

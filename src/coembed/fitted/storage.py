@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
+from coembed.files import checksum, locked, make_folder, put_in_place, written
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -114,28 +115,29 @@ def save(
     array([0.73], dtype=float32)
     """
     place = Path(folder)
-    fresh = not place.exists()
-    if not fresh and not place.is_dir():
-        raise InputError(f"{place} is a file; give the name of a folder for the model")
     try:
         check_sound(fitted)
     except InputError as error:
         raise InputError(f"the fit did not end in a sound model, and is not saved: {error}") from None
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        record, arrays = _to_record(fitted)
-        name = _write_arrays(place, arrays)
-        _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
-    except BaseException as error:
-        if fresh and not (place / RECORD).exists():
-            _remove_arrays(place, keep=None)
-            _remove_empty(place)
-        if isinstance(error, OSError):
-            raise InputError(f"{place} cannot be written ({error.strerror}); choose another place") from None
-        raise
-    _remove_arrays(place, keep=name)
-    if index:
-        build_index(fitted, place, name, progress)
+    with written(place):
+        fresh = not place.exists()
+        if not fresh and not place.is_dir():
+            raise InputError(f"{place} is a file; give the name of a folder for the model")
+        make_folder(place)
+        # or another one that saves here could remove arrays whose record is yet to be written
+        with locked(place):
+            try:
+                record, arrays = _to_record(fitted)
+                name = _write_arrays(place, arrays)
+                _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
+            except BaseException:
+                if fresh and not (place / RECORD).exists():
+                    _remove_arrays(place, keep=None)
+                    _remove_empty(place)
+                raise
+            _remove_arrays(place, keep=name)
+            if index:
+                build_index(fitted, place, name, progress)
     return place
 
 
@@ -283,6 +285,9 @@ def _read_record(place: Path) -> dict[str, Any]:
             f"{path} has format version {version}, this program reads up to {VERSION}; "
             "install a newer coembed"
         )
+    said = record.pop("checksum", None)  # older models have none
+    if said is not None and said != _record_checksum(record):
+        raise InputError(f"{path} is damaged: its content does not fit its checksum; {_REMEDY}")
     return record
 
 
@@ -296,7 +301,7 @@ def _read_arrays(place: Path, record: dict[str, Any], check: bool | None) -> dic
         raise InputError(f"{path} is missing; {_REMEDY}")
     mapped = path.stat().st_size >= MAPPED_FROM
     compared = not mapped if check is None else check
-    if compared and _checksum(path) not in name:
+    if compared and checksum(path) not in name:
         raise InputError(f"{path} is damaged: its content does not fit its checksum; {_REMEDY}")
     try:
         return open_file(path) if mapped else load_file(path)
@@ -329,9 +334,8 @@ def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
     sibling = place / f".arrays-{os.getpid()}.tmp"
     try:
         save_file(arrays, sibling)
-        _flush(sibling)
-        name = f"arrays-{_checksum(sibling)}.safetensors"
-        os.replace(sibling, place / name)
+        name = f"arrays-{checksum(sibling)}.safetensors"
+        put_in_place(sibling, place / name)
     except SafetensorError as error:
         raise InputError(f"{place} cannot be written ({error}); choose another place") from None
     finally:
@@ -342,9 +346,9 @@ def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
 def _write_record(place: Path, record: dict[str, Any]) -> None:
     sibling = place / f".record-{os.getpid()}.tmp"
     try:
-        sibling.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        _flush(sibling)
-        os.replace(sibling, place / RECORD)
+        whole = {"checksum": _record_checksum(record), **record}
+        sibling.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        put_in_place(sibling, place / RECORD)
     finally:
         sibling.unlink(missing_ok=True)
 
@@ -364,15 +368,7 @@ def _remove_empty(place: Path) -> None:
         place.rmdir()
 
 
-def _flush(path: Path) -> None:
-    """On the disk before the name is: else a power cut could leave a name without content."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-
-
-def _checksum(path: Path) -> str:
-    total = 0
-    with path.open("rb") as stream:
-        while chunk := stream.read(1 << 22):
-            total = zlib.crc32(chunk, total)
-    return f"{total:08x}"
+def _record_checksum(record: dict[str, Any]) -> str:
+    """CRC-32 of what a record says, whatever the blanks between."""
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return f"{zlib.crc32(text.encode()):08x}"
