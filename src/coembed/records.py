@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.untrusted import checked_csr
 
 
 def pack(record: Any, prefix: str = "a") -> tuple[Any, dict[str, np.ndarray]]:
@@ -77,12 +78,10 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], classes: Iterable[type],
         if "~array" in value:
             return arrays[value["~array"]]
         if "~matrix" in value:
-            matrix = sp.csr_array(
-                tuple(walk(piece) for piece in value["~matrix"]), shape=tuple(value["shape"])
-            )
-            # scipy's products trust the indices: unchecked ones would read outside the arrays
-            matrix.check_format(full_check=check)
-            return matrix
+            data, indices, indptr = (walk(piece) for piece in value["~matrix"])
+            if check:
+                return checked_csr(data, indices, indptr, value["shape"])
+            return sp.csr_array((data, indices, indptr), shape=tuple(value["shape"]))
         if "~pairs" in value:
             return {key: walk(each) for key, each in value["~pairs"]}
         if "~" in value:
@@ -129,6 +128,8 @@ def fits(value: Any, hint: Any) -> bool:
         return value is None
     if origin in (Union, UnionType):
         return any(fits(value, each) for each in inside)
+    if origin is list:
+        return type(value) is list and all(fits(each, inside[0]) for each in value)
     if origin is Literal:
         return value in inside
     if origin in (dict, Mapping):

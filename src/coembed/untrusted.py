@@ -117,11 +117,16 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: Any) -> sp.csr_arra
         raise ValueError("its values and positions are not two lists of the same length")
     if not 0 <= rows == len(indptr) - 1 or not 0 <= columns < 2**62:
         raise ValueError(f"its {len(indptr)} row ends do not make {rows} rows")
+    check_positions(indices, indptr, columns)
+    return sp.csr_array((data, indices, indptr), shape=(rows, columns))
+
+
+def check_positions(indices: np.ndarray, indptr: np.ndarray, columns: int) -> None:
+    """Refuse positions beside a matrix; what SciPy itself checks can overflow, and does not notice then."""
     if int(indptr[0]) != 0 or int(indptr[-1]) != len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("its row ends do not go from 0 up to the number of its entries")
     if len(indices) and not (indices.min() >= 0 and indices.max() < columns):
         raise ValueError(f"its positions leave the {columns} columns")
-    return sp.csr_array((data, indices, indptr), shape=(rows, columns))
 
 
 def _reason(error: Exception) -> str:

@@ -17,6 +17,7 @@ from coembed.errors import InputError
 from coembed.network.matrices import as_float32
 from coembed.network.pairs import Pairing
 from coembed.progress import Tell
+from coembed.untrusted import check_positions
 
 Absent = Literal["no", "unknown"]
 ColumnKind = Literal["number", "category", "yes/no", "tags", "counts", "text", "date"]
@@ -174,8 +175,8 @@ def canonical_matrix(
 ) -> sp.csr_array:
     """CSR of finite float32 in order, duplicates added up, without stored zeros unless they are kept."""
     try:
-        if hasattr(matrix, "check_format"):  # SciPy's conversions trust the positions
-            matrix.check_format(full_check=True)
+        if getattr(matrix, "format", None) in ("csr", "csc"):  # SciPy's conversions trust the positions
+            check_positions(matrix.indices, matrix.indptr, matrix.shape[1 if matrix.format == "csr" else 0])
         csr = sp.csr_array(matrix, copy=True)
         if csr.dtype.kind == "c":
             raise ValueError("complex numbers; give real ones")

@@ -20,6 +20,7 @@ from coembed.errors import InputError, one_line
 from coembed.kernels import Noise
 from coembed.model import SVAE
 from coembed.progress import EpochProgress
+from coembed.records import fits
 from coembed.training.checkpoint import Checkpoints
 
 Validate = Callable[[], dict[str, float]]
@@ -31,6 +32,25 @@ SNAPSHOT_EVERY = 10
 MOST_RECOVERIES = 3
 ALL_DONE = "all epochs done"
 _MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}
+
+
+# what a checkpoint must say; figures may be NaN
+_RECORD: dict[str, Any] = {
+    "epoch": int,
+    "rate": float,
+    "recoveries": int,
+    "latest": dict[str, Any],
+    "best": dict[str, int | float | None],
+    "steps": dict[str, int],
+    "history": dict[str, Any],
+}
+_HISTORY: dict[str, Any] = {
+    "figures": dict[str, list[Any]],
+    "validated_at": list[int],
+    "best_epoch": int,
+    "stopped": str,
+    "notices": list[str],
+}
 
 
 class Diverged(InputError):
@@ -198,6 +218,12 @@ class Run:
 def _restore(run: Run, checkpoints: Checkpoints, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
     """Take up a checkpoint; one that was forged or is of another program need not fit the model."""
     try:
+        for name, hint in _RECORD.items():
+            if not fits(record[name], hint):
+                raise ValueError(f"{name} is not what it should be")
+        for name, hint in _HISTORY.items():
+            if not fits(record["history"][name], hint):
+                raise ValueError(f"{name} is not what it should be")
         if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
             raise ValueError("it holds NaN or infinity")
         run.restore(record, tensors)

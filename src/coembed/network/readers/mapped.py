@@ -26,6 +26,7 @@ from coembed.network.readers.mapped_arrays import (
     ArrayFile,
     Check,
     array_path,
+    check_checksums,
     check_texts,
     checksum,
     classes_of,
@@ -114,7 +115,7 @@ def open_mapped(folder: str | os.PathLike[str], check: Check = "bounds") -> Netw
         )
         _check_labels(network, check)
         if check == "full":
-            _check_all(network, arrays, record)
+            check_checksums(arrays, record["arrays"])
     except KeyError as error:
         raise InputError(f"{place / RECORD} does not say {error.args[0]!r}; {_REMEDY}") from None
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
@@ -219,12 +220,3 @@ def _check_labels(network: Network, check: Check) -> None:
         raise InputError(f"labels must be int64, one for each of the {network.n_nodes} nodes")
     if check != "sizes" and not (labels.min() >= UNKNOWN and labels.max() < network.n_classes):
         raise InputError(f"labels name more than the {network.n_classes} classes")
-
-
-def _check_all(network: Network, arrays: dict[str, np.ndarray], record: dict[str, Any]) -> None:
-    for name, array in arrays.items():
-        if checksum(array) != record["arrays"][name].get("crc32"):
-            raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
-    for names in (network.node_names, network.attribute_names):
-        if (twice := names.repeated()) is not None:
-            raise InputError(f"the name {twice[:40]!r} occurs twice")

@@ -16,6 +16,8 @@ from coembed.network.names import Names
 
 Check = Literal["sizes", "bounds", "full"]
 RECORD = "network.json"
+FEW_NAMES = 1 << 17
+"""Names up to which it is always checked that none is there twice."""
 _PIECE = 1 << 24
 
 
@@ -110,6 +112,12 @@ def checksum(array: np.ndarray) -> str:
     return f"{total:08x}"
 
 
+def check_checksums(arrays: dict[str, np.ndarray], said: dict[str, Any]) -> None:
+    for name, array in arrays.items():
+        if checksum(array) != said[name].get("crc32"):
+            raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
+
+
 def count_of(record: dict[str, Any], key: str) -> int:
     value = record[key]
     if type(value) is not int or value < 0:
@@ -130,6 +138,11 @@ def classes_of(record: Any) -> np.ndarray:
     return unique_names([text_of(each) for each in record], len(record), "class")
 
 
-def check_texts(names: Names, what: str, check: Check) -> None:
+def check_texts(names: Names, what: str, check: Check, unique: bool = True) -> None:
+    """Whether names are texts, and each is there once: of many that is asked only if all is to be checked."""
     if check != "sizes" and not names.decodable():
         raise InputError(f"its {what} are not UTF-8")
+    if unique and (check == "full" or (check == "bounds" and len(names) <= FEW_NAMES)):
+        twice = names.repeated()
+        if twice is not None:
+            raise InputError(f"the name {twice[:40]!r} occurs twice among its {what}")

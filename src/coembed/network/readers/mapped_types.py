@@ -20,8 +20,8 @@ from coembed.network.network import Network
 from coembed.network.readers.mapped_arrays import (
     RECORD,
     Check,
+    check_checksums,
     check_texts,
-    checksum,
     classes_of,
     count_of,
     index_type,
@@ -97,11 +97,7 @@ def open_types(place: Path, record: dict[str, Any], check: Check) -> Network:
     notices = [text_of(notice) for notice in record["notices"]]
     network = Network.of(types, relations, text_of(record["name"]), notices)
     if check == "full":
-        for name, array in arrays.items():
-            if checksum(array) != record["arrays"][name].get("crc32"):
-                raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
-        for items in types:
-            _check_names(items)
+        check_checksums(arrays, record["arrays"])
     return network
 
 
@@ -129,7 +125,7 @@ def _names(arrays: dict[str, np.ndarray], key: str, count: int, check: Check) ->
     names = Names(arrays[f"{key}.bytes"], arrays[f"{key}.offsets"])
     if len(names) != count:
         raise InputError(f"{key} holds {len(names)} names for {count}")
-    check_texts(names, key, check)
+    check_texts(names, key, check, unique=key.endswith(".ids"))
     return names
 
 
@@ -175,8 +171,3 @@ def _column(said: dict[str, Any], width: int) -> Column:
     if not 0 <= said["start"] <= said["stop"] <= width:
         raise InputError(f"{RECORD} has a column that leaves the {width} attributes")
     return Column(**{**said, "name": text_of(said["name"])})
-
-
-def _check_names(items: Items) -> None:
-    if (twice := items.ids.repeated()) is not None:
-        raise InputError(f"the id {twice[:40]!r} of {items.name} occurs twice")

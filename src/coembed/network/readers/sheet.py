@@ -114,6 +114,7 @@ def read_parquet(path: Path) -> Sheet:
             texts = [each.name for each in file.schema_arrow if _is_text(each.type)]
         small = path.stat().st_size < LARGE
         table = pq.read_table(path, read_dictionary=texts if small else None)
+        table.validate(full=True)  # pyarrow trusts what it reads, and texts need not be UTF-8
         return _as_sheet(path, _with_texts(path, table), 0)
 
 
@@ -145,6 +146,7 @@ def stream_parquet(path: Path, rows: int = 1 << 20) -> Iterator[Sheet]:
     with reading(path, "a whole Parquet file"), pq.ParquetFile(path) as file:
         _check_cells(path, file.metadata)
         for batch in file.iter_batches(rows):
+            batch.validate(full=True)
             yield _as_sheet(path, pa.Table.from_batches([batch]), done)
             done += len(batch)
         if not done:
@@ -168,7 +170,7 @@ def _as_numbers(values: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
     try:
-        numbers = values.cast(pa.float64())
+        numbers = values.cast(pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     present = np.asarray(numbers.is_valid(), dtype=bool)
