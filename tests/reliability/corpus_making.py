@@ -1,4 +1,4 @@
-"""Makes the small valid files that fuzzing begins with: ``python corpus_making.py`` writes the folder ``corpus``.
+"""Makes the small valid files that fuzzing begins with: ``python corpus_making.py`` writes ``corpus``.
 
 Each folder is one network, model or checkpoint, read as a whole.
 """

@@ -1,4 +1,4 @@
-"""Files that once crashed, hung, filled the memory or were misread: refused in one sentence, or read right."""
+"""Files that once crashed, hung, filled the memory or were misread: refused in a sentence, or read right."""
 
 import re
 
