@@ -62,7 +62,8 @@ def parse_numbers(cells: Cells) -> np.ndarray:
     (array([1.5, 2. , nan]), array([1500. , 2000.5]))
     """
     if cells.is_number:
-        return np.asarray(cells.array.cast(pa.float64()).fill_null(np.nan), dtype=np.float64)
+        # not `safe`: a whole number beyond 2^53 is the float next to it, and not refused
+        return np.asarray(cells.array.cast(pa.float64(), safe=False).fill_null(np.nan), dtype=np.float64)
     return distinct_numbers(cells)[cells.codes]
 
 

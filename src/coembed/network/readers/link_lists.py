@@ -24,7 +24,7 @@ def lists_links(path: Path) -> bool:
     """
     parquet = head(path, 4) == b"PAR1"
     # a list of links may be larger than memory
-    sheet = next(stream_parquet(path, SAMPLE_ROWS) if parquet else stream_text(path))
+    sheet = next(stream_parquet(path, SAMPLE_ROWS) if parquet else stream_text(path, line_ends=True))
     width = len(sheet.columns)
     if width == 2 and sheet.header is not None:
         return not _is_key_and_cell(sheet, sheet.header, table_name(path))

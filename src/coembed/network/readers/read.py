@@ -19,6 +19,7 @@ from coembed.network.readers.scan_text import ENDINGS, is_scan_text, read_scan_t
 from coembed.network.readers.table_folder import Tables, build_network, open_tables
 from coembed.network.readers.table_roles import assign_roles, role_of_name
 from coembed.network.readers.table_schema import SCHEMA_FILE, Schema
+from coembed.untrusted import check_place, reading, told
 
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
 ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}
@@ -94,9 +95,16 @@ def read(
       age: people to people.attributes, 2 entries (number)
       town: people to people.attributes, 3 entries (category)
     """
+    if not all(map(str, (path, *more_paths))):
+        raise InputError("the path is empty; give a file or folder, or . for this folder")
     paths = [Path(path), *(Path(more) for more in more_paths)]
     asked = Asked([labels] if isinstance(labels, str) else labels, kinds, schema)
     _check_paths(paths)
+    with told(paths[0]):
+        return _read(paths, asked)
+
+
+def _read(paths: list[Path], asked: Asked) -> Network:
     found = open_items(*paths, asked=asked)
     if found is not None:
         return build_network(found)
@@ -135,8 +143,7 @@ def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:
 
 def _check_paths(paths: list[Path]) -> None:
     for place in paths:
-        if not place.exists():
-            raise InputError(f"{place} does not exist; check the path")
+        check_place(place)
         if len(paths) > 1 and not place.is_file():
             raise InputError(f"{place} is not a file; give one folder, or several files")
 
@@ -271,11 +278,8 @@ def _files_by_kind(folder: Path) -> dict[str, list[Path]]:
 
 def _format(path: Path) -> str:
     """npz, mat, parquet, planetoid, scan or text, by the first bytes."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(512)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); check the file") from None
+    with reading(path, "readable"), path.open("rb") as file:
+        start = file.read(512)
     if not start:
         raise InputError(f"{path} is empty; {EXPECTED}")
     if planetoid_name(path):
@@ -299,10 +303,8 @@ def _format(path: Path) -> str:
 
 
 def _zipped(path: Path) -> str:
-    try:
-        names = zipfile.ZipFile(path).namelist()
-    except (zipfile.BadZipFile, OSError):
-        raise InputError(f"{path} is cut short or broken; fetch or write it again") from None
+    with reading(path, "a whole archive"), zipfile.ZipFile(path) as file:
+        names = file.namelist()
     if any(name.startswith("xl/") for name in names):
         raise InputError(f"{path} is an Excel workbook; save its sheets as CSV files")
     if not any(name.endswith(".npy") for name in names):
