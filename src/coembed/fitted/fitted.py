@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.pair_scores import PairScore
     from coembed.fitted.placing import Placing, Trained
+    from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
 
 
@@ -152,6 +154,35 @@ class Fitted:
         known = self.network.items(type).labels
         assert known is not None
         return known.classes[likeliest]
+
+    def predict_rows(
+        self,
+        table: Any,
+        type: str | None = None,
+        *,
+        id: str | None = None,
+        as_new: bool = False,
+        beside: Mapping[str, Any] | Sequence[str | PathLike[str]] = (),
+    ) -> Predictions:
+        """Classes of the rows of a new table, read as the table of training was.
+
+        Parameters
+        ----------
+        table
+            A data frame, a table of pyarrow, or the path of a file. Columns that are missing are empty cells;
+            others that the model does not know are left out, and that is told.
+        type
+            Of the rows; by default the type that has most of the columns.
+        id
+            The column of ids; by default found. A row whose id is known is answered as it was learnt.
+        as_new
+            Place the rows by what they hold, whether their ids are known or not.
+        beside
+            Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        """
+        from coembed.fitted.row_predictions import predict_rows
+
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
 
     # Questions, answered best first; items are given by their ids
 
