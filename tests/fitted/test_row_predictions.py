@@ -182,7 +182,7 @@ def test_the_class_that_a_row_brings_does_not_change_its_answer(general):
 def test_many_rows_are_placed_in_parts(general, monkeypatch):
     table = pa.table(cells_as_a_table(general.network))
     whole = general.predict_rows(table, as_new=True)
-    monkeypatch.setattr("coembed.fitted.row_predictions.AT_ONCE", 7)
+    monkeypatch.setattr("coembed.fitted.placed_rows.AT_ONCE", 7)
     np.testing.assert_allclose(
         general.predict_rows(table, as_new=True).probabilities, whole.probabilities, atol=1e-6
     )

@@ -47,6 +47,7 @@ def embed(
 
     `coembed embed model newcomers/ -o grown && coembed profile grown newcomer`
     """
+    from coembed.cli.predictions import check_apart
     from coembed.fitted import load, save
     from coembed.fitted.export import check_target, export
     from coembed.fitted.storage import check_place
@@ -57,6 +58,7 @@ def embed(
         check_place(output)
     else:
         check_target(output, format)
+        check_apart(output, *network)
     placed = load(model).embed(read(*network))
     if as_model:
         save(placed.result, output)

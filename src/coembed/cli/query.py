@@ -85,11 +85,11 @@ def predict(
     """
     import sys
 
-    from coembed.cli.predictions import check_ending, first_column, predicted_type, write_table
+    from coembed.cli.predictions import check_output, first_column, predicted_type, write_table
     from coembed.fitted.row_predictions import predict_known
 
     if output is not None:
-        check_ending(output)
+        check_output(output, *(new or ()))
     fitted = _load(model)
     if new:
         if item or unlabelled:

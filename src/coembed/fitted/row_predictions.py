@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.fitted.drift import Drift, drifts
 from coembed.fitted.matches import position
-from coembed.fitted.newcomers import place_newcomers
+from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
 from coembed.network.items import UNKNOWN
-from coembed.network.readers.named_table import NamedTable, named_table, read_named_table
-from coembed.network.readers.new_rows import NewRows, read_new_rows
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
-
-AT_ONCE = 10_000
-"""New rows that are placed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,17 +106,15 @@ def predict_rows(
     *,
     id: str | None = None,
     as_new: bool = False,
-    beside: Mapping[str, Any] | Sequence[str | PathLike[str]] = (),
+    beside: Beside = (),
 ) -> Predictions:
     """See :meth:`coembed.fitted.Fitted.predict_rows`."""
-    given, said = _tables(table, beside)
-    rows = read_new_rows(fitted.network, given, type, id)
+    rows, said = read_rows(fitted, table, type, id, beside)
     labels = fitted.network.items(rows.type).labels
     if labels is None or not labels.n_classes:
         raise InputError(
             f"the model knows no classes of {rows.type}; train with some labels, or fill cells with impute"
         )
-    said += rows.notices
     new = np.ones(len(rows.items), dtype=bool) if as_new else rows.known < 0
     if not new.all():
         said.append(
@@ -139,7 +129,9 @@ def predict_rows(
         )
     probabilities = np.empty((len(new), labels.n_classes), dtype=np.float32)
     probabilities[~new] = fitted.predict_proba(rows.type)[rows.known[~new]]
-    _place(fitted, rows, np.flatnonzero(new), probabilities)
+    for part, placed in placed_parts(fitted, rows, np.flatnonzero(new)):
+        assert placed.probabilities is not None
+        probabilities[part] = placed.probabilities
     observed = rows.labels.copy()
     observed[~new] = labels.values[rows.known[~new]]
     return Predictions(
@@ -153,41 +145,3 @@ def predict_rows(
         tuple(said),
         tuple(drifts(fitted.network, rows)),
     )
-
-
-def _place(fitted: Fitted, rows: NewRows, new: np.ndarray, into: np.ndarray) -> None:
-    """The class probabilities of new rows; such as are linked to one another all at once."""
-    step = AT_ONCE if not rows.among else max(len(new), 1)
-    for start in range(0, len(new), step):
-        part = new[start : start + step]
-        own = {way: matrix[part] for way, matrix in (rows.rows or _nothing(fitted, rows)).items()}
-        among = {way: matrix[part][:, part] for way, matrix in rows.among.items()}
-        placed = place_newcomers(fitted, rows.type, own, among=among)
-        assert placed.probabilities is not None
-        into[part] = placed.probabilities
-
-
-def _nothing(fitted: Fitted, rows: NewRows) -> dict[str, sp.csr_array]:
-    """Rows of which only the ids were given."""
-    joined = [*fitted.network.columns(rows.type), *fitted.network.joining(rows.type)]
-    way = f"{joined[0].name}{'>' if joined[0].source == rows.type else '<'}"
-    width = joined[0].values.shape[int(way.endswith(">"))]
-    return {way: sp.csr_array((len(rows.items), width), dtype=np.float32)}
-
-
-def _tables(
-    table: Any, beside: Mapping[str, Any] | Sequence[str | PathLike[str]]
-) -> tuple[list[NamedTable], list[str]]:
-    """Tables by their paths, or in memory."""
-    said: list[str] = []
-    named = beside if isinstance(beside, Mapping) else {Path(each).name: each for each in beside}
-    found = []
-    for name, each in {"rows": table, **named}.items():
-        if isinstance(each, (str, PathLike)):
-            path = Path(each)
-            if not path.is_file():
-                raise InputError(f"{path} is no file; give a table of new rows")
-            found.append(read_named_table(path, said))
-        else:
-            found.append(each if isinstance(each, NamedTable) else named_table(name, each))
-    return found, said

@@ -46,8 +46,9 @@ class NewRows:
         Links among themselves, by the names of the ways: rows x rows.
     labels
         The classes that the table gives them, ``UNKNOWN`` where it gives none.
-    table
-        As it was given, each id once.
+    table, id, index
+        As it was given, its column of ids (None: the rows are numbered, and known to nobody), and of each of
+        its rows which item it is: rows that are there twice are one.
     """
 
     type: str
@@ -57,6 +58,8 @@ class NewRows:
     among: dict[str, sp.csr_array]
     labels: np.ndarray
     table: NamedTable
+    id: str | None
+    index: np.ndarray
     notices: tuple[str, ...] = ()
 
     @property
@@ -88,7 +91,11 @@ def read_new_rows(
     if network.owner_type(type) is not None:
         raise InputError(f"{type} are attributes of {network.owner_type(type)}: give rows of those")
     owner, extra = _items_of(network, table, type, id, [each.name for each in others], said)
-    known = Ids(type, None, _texts(network, type)).positions(owner.ids.texts)
+    known = np.full(len(owner.items), -1)
+    index = np.arange(table.n_rows)
+    if owner.schema.id is not None:
+        known = Ids(type, None, _texts(network, type)).positions(owner.ids.texts)
+        index = owner.ids.positions(_as_texts(table.cells(owner.schema.id)))
     gathered = _Gathered(network, type, owner, known)
     _read_columns(network, type, owner, gathered, said)
     for each in others:
@@ -97,7 +104,8 @@ def read_new_rows(
         said.append(f"{table.path.name}: column(s) {_listed(extra)} are unknown to the model and not used")
     labels = _labels(network, type, owner.table, said)
     rows, among = gathered.matrices()
-    return NewRows(type, owner.items, known, rows, among, labels, owner.table, tuple(said))
+    own = owner.schema.id
+    return NewRows(type, owner.items, known, rows, among, labels, table, own, index, tuple(said))
 
 
 class _Gathered:
@@ -220,7 +228,7 @@ def _read_columns(
     network: Network, type: str, owner: ItemTable, gathered: _Gathered, said: list[str]
 ) -> None:
     table = owner.table
-    titles = _titles(network, type)
+    titles = attribute_titles(network, type)
     for relation in network.columns(type):
         cells = cells_of(relation, table.columns)
         if cells is None:
@@ -260,7 +268,7 @@ def _read_beside(
         if relation is None or relation.column is None or relation.column.has_cells:
             raise no_such(f"relation of {type} for the table", table.name, relations)
         column = relation.column
-        listed = _titles(network, type)[column.start : column.stop]
+        listed = attribute_titles(network, type)[column.start : column.stop]
         coding, matrix = long_column(owner, column.name, ColumnSchema(column.kind), table, listed)
         said += [f"{table.path.name}: {each}" for each in coding.notices]
         gathered.add(f"{relation.name}>", moved_columns(matrix, column.start, relation.values.shape[1]))
@@ -300,7 +308,7 @@ def _labels(network: Network, type: str, table: NamedTable, said: list[str]) -> 
     return places[cells.codes].astype(np.int64)
 
 
-def _titles(network: Network, type: str) -> list[str]:
+def attribute_titles(network: Network, type: str) -> list[str]:
     """What the attributes of a type are called."""
     attributes = network.attribute_type(type)
     if attributes is None:
