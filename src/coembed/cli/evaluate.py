@@ -27,6 +27,7 @@ SHOWN = {
     "classification": ("accuracy", "macro_f1"),
     "columns": ("mean_r2", "mean_accuracy", "gain"),
     "direction": ("auc", "accuracy"),
+    "profiling": ("recall_at_10", "precision_at_10", "auc", "mixing", "answered_recall_at_10"),
 }
 """Figures of a table of several methods."""
 SHOWN_OF_PAIRS = ("auc", "ap", "auc_matched", "mrr", "recall_at_10")
@@ -38,7 +39,7 @@ def evaluate(
         str,
         typer.Option(
             "--task",
-            help="`classification`, `links`, `attributes`, `columns` or `direction`.",
+            help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
         ),
     ],

@@ -49,6 +49,10 @@ class ScanAnswer(Answer):
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs)
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        ends = self.fitted.network.relation(self.relation)
+        return self.fitted.codes(ends.source).mean, self.fitted.codes(ends.target).mean
+
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs, lift=True)
 
@@ -91,7 +95,7 @@ class DrawnAnswer(ScanAnswer):
     target: np.ndarray
 
     def embedding(self) -> np.ndarray:
-        return self.fitted.codes(self.type).mean[:, : self.fitted.dim]
+        return self.fitted.latents(self.type).mean[:, : self.fitted.dim]
 
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
         return self.source[nodes] @ self.target.T

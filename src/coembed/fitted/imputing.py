@@ -138,17 +138,17 @@ def impute(
 
 def _codes(fitted: Fitted, rows: NewRows, known: np.ndarray) -> tuple[Gaussians, np.ndarray | None]:
     """The codes and the class probabilities of all rows: as they were learnt, or by what the rows hold."""
-    size = len(known), fitted.code_dim
+    size = len(known), fitted.latent_dim
     codes = Gaussians(np.empty(size, np.float32), np.empty(size, np.float32))
     learnt = fitted.probabilities_of(rows.type)
     probabilities = None if learnt is None else np.empty((len(known), learnt.shape[1]), np.float32)
     there = np.flatnonzero(known >= 0)
-    own = fitted.codes_at(rows.type, known[there])
+    own = fitted.latents_at(rows.type, known[there])
     codes.mean[there], codes.std[there] = own.mean, own.std
     if learnt is not None and probabilities is not None:
         probabilities[there] = learnt[known[there]]
     for part, placed in placed_parts(fitted, rows, np.flatnonzero(known < 0), rows.labels):
-        codes.mean[part], codes.std[part] = placed.codes.mean, placed.codes.std
+        codes.mean[part], codes.std[part] = placed.latents.mean, placed.latents.std
         if probabilities is not None:
             probabilities[part] = placed.probabilities
     return codes, probabilities

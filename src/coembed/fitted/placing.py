@@ -56,6 +56,8 @@ class Placing:
         The training items nearest to each training item, by type.
     mass
         What newcomers are shown of the classes of known items, by type.
+    steering
+        By type and way, what turns the mean direction of what an item touches into its own.
     """
 
     readings: dict[str, Reading]
@@ -63,6 +65,7 @@ class Placing:
     lens: Lens | None = None
     alike: dict[str, Neighbours | None] = field(default_factory=dict)
     mass: dict[str, np.ndarray] = field(default_factory=dict)
+    steering: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
 
 class TrainedRows(NamedTuple):
@@ -116,7 +119,7 @@ def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Ga
 def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussians:
     """Gaussians of attributes from the training items that have them, one row an attribute."""
     if not owners.shape[0]:
-        empty = np.empty((0, fitted.code_dim), dtype=np.float32)
+        empty = np.empty((0, fitted.latent_dim), dtype=np.float32)
         return Gaussians(empty, empty)
     layers = placing_of(fitted).layers.get(type)
     if layers is None:

@@ -49,7 +49,7 @@ def complete(
         return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
         held = known_cell(joined, row)
-        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held)
+        found = cell_matches(fitted, joined, fitted.latents_at(type, np.array([row])), k, held)
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
@@ -59,7 +59,7 @@ def complete(
     without = _NOTHING if known else held
     if joined.pairing.same:
         without = np.append(without, row)
-    here = fitted.codes_at(type, np.array([row]))
+    here = fitted.latents_at(type, np.array([row]))
     return best_of(fitted, joined, here, fitted.bias(joined.name)[0][row], scores, k, held, without)
 
 
@@ -98,7 +98,7 @@ def best_of(
     fit, span = fitted.relations[relation.name], fitted.span(relation)
     best = top(scores, k, without - (span[0] if len(span) else 0))
     items = span[best]
-    moments = fit.aligned(_repeated(here, len(best)), fitted.codes_at(relation.target, items))
+    moments = fit.aligned(_repeated(here, len(best)), fitted.latents_at(relation.target, items))
     moments = moments.moved(bias + fitted.bias(relation.name)[1][best])
     std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
     return matches(fitted, relation.target, items, scores[best], std, held)
@@ -259,8 +259,8 @@ def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool
     if relation.pairing.same:
         without = np.append(without, row)
     best = top(scores, k, without)
-    there = fitted.codes_at(relation.target, np.full(len(best), row))
-    moments = fit.aligned(fitted.codes_at(relation.source, best), there)
+    there = fitted.latents_at(relation.target, np.full(len(best), row))
+    moments = fit.aligned(fitted.latents_at(relation.source, best), there)
     source, target = fitted.bias(relation.name)
     moments = moments.moved(source[best] + target[row - (0 if column is None else column.start)])
     std = fit.unit * fit.kind.spread(moments.mean, moments.variance)

@@ -53,6 +53,9 @@ def _check_types(fitted: Fitted) -> None:
             raise InputError(f"it has half of what is known of the classes of {name}")
         _check_shape(f"probabilities of {name}", space.probabilities, (len(items), classes))
         _check_shape(f"label shifts of {name}", space.label_shift, (classes, 2 * dim))
+        _check_shape(f"directions of {name}", space.direction, (len(items), fitted.code_dim))
+        if (space.direction is None) != (fitted.types[fitted.main].direction is None):
+            raise InputError(f"it has directions of some types, but not of {name}")
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
 
@@ -60,7 +63,7 @@ def _check_types(fitted: Fitted) -> None:
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
     rows, columns = relation.values.shape
-    size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
+    size, name, span = fitted.latent_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
     _check_shape(f"biases of {name}", fit.source_bias, (rows,))

@@ -24,6 +24,7 @@ from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
+from coembed.training.common_space import with_common_space
 from coembed.training.extraction import fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import (
@@ -213,6 +214,8 @@ def learn(
     if settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted":
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
+    if settings.space_dim and history.stopped != "interrupted":
+        fitted = with_common_space(fitted, tell)
     return fitted
 
 
