@@ -33,6 +33,8 @@ PASSES = 10
 STEPS = (150, 300)
 LEARNING_RATE = 0.05
 TEMPERATURE = 12.0
+WIDE_FROM = 30
+"""Entries an item from which on a space of twice the coordinates is needed to tell them."""
 MOST_TAUGHT = 30_000
 """Items that are taught; of more some drawn at random, and the others are placed as newcomers are."""
 
@@ -42,7 +44,10 @@ def with_common_space(fitted: Fitted, tell: Tell = lambda step: None) -> Fitted:
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
     entries = sum(relation.values.nnz for relation in network.relations.values())
     largest = max(len(items) for items in network.types.values())
-    dim = affordable_rank(int(fitted.settings.get("space_dim", 0)), largest)
+    dim = int(fitted.settings.get("space_dim", 0))
+    if entries > WIDE_FROM * sum(len(items) for items in network.types.values()):
+        dim *= 2
+    dim = affordable_rank(dim, largest)
     if not dim or not entries or fitted.placing is None:
         return fitted
     rng = np.random.default_rng([seed, 71])

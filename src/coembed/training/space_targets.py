@@ -17,7 +17,7 @@ from coembed.fitted import Fitted
 from coembed.network.network import Network
 from coembed.network.relations import Relation
 from coembed.progress import Tell
-from coembed.views.basis import averaging
+from coembed.views.basis import averaging, scaled_rows
 
 PROPOSED = 100
 """Proposals that are kept of an item in one relation."""
@@ -25,8 +25,10 @@ SHARPNESS = 2.0
 """Proposals count as their odds to this power: lists that people look at are short."""
 TAIL = 0.25
 """Share of proposals drawn by their odds from all, so that what comes far behind has an order too."""
-KNOWN_LINKS, KNOWN_WORDS, KNOWN_OWNERS = 0.2, 0.5, 0.8
-"""Shares of what is known, beside what is proposed: of links, of an item's words, of the owners of a word."""
+KNOWN_LINKS, KNOWN_WORDS = 0.2, 0.5
+"""Shares of what is known, beside what is proposed: of links, and of an item's words."""
+OWNERS = 10.0
+"""Owners of a word that weigh as much as all those proposed: of thousands none stands behind a guess."""
 ROWS = 512
 """Items whose scores are held at a time."""
 MOST_SCORED = 400_000_000
@@ -97,9 +99,12 @@ def neighbours_wanted(fitted: Fitted, stack: Stack, tell: Tell, seed: int = 0) -
         if fitted.relations[name].blends:
             tell(f"the common space: what {name} proposes")
             proposed = _proposals(fitted, relation, stack, rng)
-            near, far = (KNOWN_LINKS,) * 2 if relation.column is None else (KNOWN_WORDS, KNOWN_OWNERS)
-            forwards = sp.csr_array(near * forwards + (1 - near) * proposed[0])
-            backwards = sp.csr_array(far * backwards + (1 - far) * proposed[1])
+            owners = np.diff(backwards.indptr)
+            near, far = np.full(forwards.shape[0], KNOWN_LINKS), np.full(len(owners), KNOWN_LINKS)
+            if relation.column is not None:
+                near, far = np.full(len(near), KNOWN_WORDS), owners / (owners + OWNERS)
+            forwards = scaled_rows(forwards, near) + scaled_rows(proposed[0], 1 - near)
+            backwards = scaled_rows(backwards, far) + scaled_rows(proposed[1], 1 - far)
         add(relation.source, relation.target, forwards, weight)
         if not relation.pairing.undirected:
             add(relation.target, relation.source, backwards, weight)
