@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
+from coembed.fitted.cell_models import cell_features
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.moments import CHUNK, Moments, lengths, logits
 from coembed.fitted.space import RelationFit, TypeSpace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from coembed.fitted.pair_scores import PairScore
     from coembed.fitted.placing import Placing, Trained
     from coembed.maps.layout import Layout
+    from coembed.views import TypeViews
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,9 +301,21 @@ class Fitted:
 
         Numbers: one value an item. Yes or no: a probability. Categories: a row of probabilities.
         """
-        column = self._column(relation)
+        column, rows = self._column(relation), np.asarray(rows)
         found = self.relations[relation].kind.expected(*self.cell_moments(relation, rows))
+        found = self.with_cell_models(relation, found, rows)
         return found if column.kind == "category" else found[:, 0]
+
+    def with_cell_models(
+        self, relation: str, own: np.ndarray, rows: np.ndarray, views: TypeViews | None = None
+    ) -> np.ndarray:
+        """Expectations of cells, blended with those of other models; of newcomers by their `views`."""
+        model = self.relations[relation].cells
+        if model is None:
+            return own
+        views = views or self.trained.views[self.network.relation(relation).source]
+        features = cell_features(views, model.views, model.widths, rows)
+        return model.blended(own, features, self._column(relation))
 
     def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
         """Scores of some items with the attributes of a column that has cells."""

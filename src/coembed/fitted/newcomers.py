@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +18,12 @@ from coembed.errors import no_such
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
 from coembed.fitted.moments import Moments
-from coembed.fitted.placing import entry_counts, infer, reading_of
+from coembed.fitted.placing import entry_counts, infer, new_views, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new
 from coembed.network.items import UNKNOWN
 from coembed.network.ways import ways_of
-from coembed.views import Touch
+from coembed.views import Touch, TypeViews
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -65,7 +66,8 @@ class Newcomers:
         joined = self.fitted.network.relation(name)
         backwards = backwards or self.type != joined.source
         if joined.column is not None and joined.column.has_cells:
-            return cell_matches(self.fitted, joined, self._code(row), k, self._held(row, f"{name}>"))
+            held = self._held(row, f"{name}>")
+            return cell_matches(self.fitted, joined, self._code(row), k, held, row, self._views)
         undirected = joined.pairing.undirected
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
@@ -85,6 +87,10 @@ class Newcomers:
         ways += [f"{each.name}>" for each in self.fitted.network.columns(self.type) if each.target == to]
         held = np.unique(np.concatenate([_NOBODY, *(self._held(row, way) for way in ways)]))
         return pointing_alike(self.fitted, self._code(row), to, k, _NOBODY, held)
+
+    @cached_property
+    def _views(self) -> TypeViews | None:
+        return new_views(self.fitted, {self.type: touched(self.fitted, self.rows)}).get(self.type)
 
     def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
         """Scores of all newcomers with some items at the other end of a relation."""
@@ -137,11 +143,15 @@ def place_newcomers(
         known[name] = given.pop(name, _nothing(count, relation.values.shape[1]))
     if given:
         raise no_such(f"relation of {type}", next(iter(given))[:-1], network.relations)
-    touch = {name: Touch(reading_of(fitted, name[:-1], part), None) for name, part in known.items()}
-    z, probabilities = infer(fitted, {type: touch})[type]
+    z, probabilities = infer(fitted, {type: touched(fitted, known)})[type]
     observed = np.full(count, UNKNOWN) if labels is None else labels
     codes = fitted.types[type].coded(z, probabilities, observed)
     return Newcomers(fitted, type, known, codes, probabilities)
+
+
+def touched(fitted: Fitted, rows: Mapping[str, sp.csr_array]) -> dict[str, Touch]:
+    """Entries with known items as the inference networks read them."""
+    return {name: Touch(reading_of(fitted, name[:-1], part), None) for name, part in rows.items()}
 
 
 def _nothing(count: int, width: int) -> sp.csr_array:

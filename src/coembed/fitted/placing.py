@@ -90,13 +90,19 @@ def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray
         return _infer(fitted, placing, reach)
 
 
+def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
+    """The views of items that touch the training network as `reach` says; none if the networks read rows."""
+    placing = placing_of(fitted)
+    if placing.lens is None:
+        return {}
+    return {
+        name: _with_shares(each, placing.mass.get(name))
+        for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
+    }
+
+
 def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
-    views = {}
-    if placing.lens is not None:
-        views = {
-            name: _with_shares(each, placing.mass.get(name))
-            for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
-        }
+    views = new_views(fitted, reach)
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]

@@ -19,6 +19,7 @@ from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
+    from coembed.views import TypeViews
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -49,7 +50,7 @@ def complete(
         return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
         held = known_cell(joined, row)
-        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held)
+        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held, row)
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
@@ -105,13 +106,23 @@ def best_of(
 
 
 def cell_matches(
-    fitted: Fitted, relation: Relation, here: Gaussians, k: int, known: np.ndarray
+    fitted: Fitted,
+    relation: Relation,
+    here: Gaussians,
+    k: int,
+    known: np.ndarray,
+    row: int,
+    views: TypeViews | None = None,
 ) -> list[Match]:
-    """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
+    """What a cell is expected to hold: a number in its unit, or the values of a category by probability.
+
+    The item is in `row` of the known ones, or of those whose views are given.
+    """
     fit, column, span = fitted.relations[relation.name], relation.column, fitted.span(relation)
     assert column is not None
     moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
-    expected = fit.kind.expected(moments.mean, moments.variance)[0]
+    own = fit.kind.expected(moments.mean, moments.variance)
+    expected = fitted.with_cell_models(relation.name, own, np.array([row]), views)[0]
     scale = -np.inf if fit.log_scale is None else fit.log_scale
     spread = fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)[0]
     if column.numeric:
@@ -264,9 +275,10 @@ def _cells_backwards(
     """The items whose cell, where it is not known, is likeliest to be a value, or is the largest."""
     fit, column = fitted.relations[relation.name], relation.column
     assert column is not None
-    moments = fitted.cell_moments(relation.name, np.arange(relation.values.shape[0]))
+    everybody = np.arange(relation.values.shape[0])
+    moments = fitted.cell_moments(relation.name, everybody)
     scale = -np.inf if fit.log_scale is None else fit.log_scale
-    expected = fit.kind.expected(moments.mean, moments.variance)[:, value]
+    expected = fitted.cells(relation.name, everybody).reshape(len(everybody), -1)[:, value]
     spread = fit.kind.spread(moments.mean, moments.variance, scale)[:, value]
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
