@@ -21,10 +21,13 @@ from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.growing import Embedded
+    from coembed.fitted.imputing import Imputed
     from coembed.fitted.matches import Item, Match
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.pair_scores import PairScore
+    from coembed.fitted.placed_rows import Beside
     from coembed.fitted.placing import Placing, Trained
+    from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
     from coembed.views import TypeViews
 
@@ -154,6 +157,75 @@ class Fitted:
         known = self.network.items(type).labels
         assert known is not None
         return known.classes[likeliest]
+
+    def predict_rows(
+        self,
+        table: Any,
+        type: str | None = None,
+        *,
+        id: str | None = None,
+        as_new: bool = False,
+        beside: Beside = (),
+    ) -> Predictions:
+        """Classes of the rows of a new table, read as the table of training was.
+
+        Parameters
+        ----------
+        table
+            A data frame, a table of pyarrow, or the path of a file. Columns that are missing are empty cells;
+            others that the model does not know are left out, and that is told.
+        type
+            Of the rows; by default the type that has most of the columns.
+        id
+            The column of ids; by default found. A row whose id is known is answered as it was learnt.
+        as_new
+            Place the rows by what they hold, whether their ids are known or not.
+        beside
+            Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        """
+        from coembed.fitted.row_predictions import predict_rows
+
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
+
+    def impute(
+        self,
+        table: Any,
+        type: str | None = None,
+        *,
+        id: str | None = None,
+        as_new: bool = False,
+        beside: Beside = (),
+        only_sure: float = 0.0,
+        draws: int = 0,
+        seed: int = 0,
+    ) -> Imputed:
+        """The table with its empty cells filled: numbers, dates, categories, yes and no, and classes.
+
+        Cells that hold anything stay as they are. `table`, `type`, `id`, `as_new` and `beside` are as in
+        :meth:`predict_rows`.
+
+        Parameters
+        ----------
+        only_sure
+            Fill only what has this probability at least; of numbers and dates, only where the spread leaves
+            out this share of the column's variance.
+        draws
+            Not what is expected but what may be: so many tables, one below the other, each with a draw for
+            every empty cell, so that what is computed of them varies as it should.
+        """
+        from coembed.fitted.imputing import impute
+
+        return impute(
+            self,
+            table,
+            type,
+            id=id,
+            as_new=as_new,
+            beside=beside,
+            only_sure=only_sure,
+            draws=draws,
+            seed=seed,
+        )
 
     # Questions, answered best first; items are given by their ids
 
@@ -301,21 +373,20 @@ class Fitted:
 
         Numbers: one value an item. Yes or no: a probability. Categories: a row of probabilities.
         """
-        column, rows = self._column(relation), np.asarray(rows)
-        found = self.relations[relation].kind.expected(*self.cell_moments(relation, rows))
-        found = self.with_cell_models(relation, found, rows)
+        from coembed.fitted.questions import cell_answers
+
+        column, rows, joined = self._column(relation), np.asarray(rows), self.network.relation(relation)
+        features = self.cell_features(joined.source, rows)
+        found, _ = cell_answers(self, joined, self.codes_at(joined.source, rows), features)
         return found if column.kind == "category" else found[:, 0]
 
-    def with_cell_models(
-        self, relation: str, own: np.ndarray, rows: np.ndarray, views: TypeViews | None = None
-    ) -> np.ndarray:
-        """Expectations of cells, blended with those of other models; of newcomers by their `views`."""
-        model = self.relations[relation].cells
+    def cell_features(self, type: str, rows: np.ndarray, views: TypeViews | None = None) -> np.ndarray | None:
+        """What other models of cells read of some items, or of newcomers seen in `views`; None if none do."""
+        models = (self.relations[each.name].cells for each in self.network.columns(type))
+        model = next((each for each in models if each is not None), None)
         if model is None:
-            return own
-        views = views or self.trained.views[self.network.relation(relation).source]
-        features = cell_features(views, model.views, model.widths, rows)
-        return model.blended(own, features, self._column(relation))
+            return None
+        return cell_features(views or self.trained.views[type], model.views, model.widths, rows)
 
     def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
         """Scores of some items with the attributes of a column that has cells."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,8 @@ class Newcomers:
         What they touch, by the names of the ways: newcomers x items of the training network.
     codes, probabilities
         Their codes and, if their type has classes, their class probabilities.
+    views
+        How they are seen, if the model sees items in views.
     """
 
     fitted: Fitted
@@ -48,6 +50,7 @@ class Newcomers:
     rows: dict[str, sp.csr_array]
     codes: Gaussians
     probabilities: np.ndarray | None
+    views: TypeViews | None = None
 
     def score(self, relation: str, targets: np.ndarray) -> np.ndarray:
         """Scores with some items of the far end, newcomers x targets; the model's alone."""
@@ -67,7 +70,8 @@ class Newcomers:
         backwards = backwards or self.type != joined.source
         if joined.column is not None and joined.column.has_cells:
             held = self._held(row, f"{name}>")
-            return cell_matches(self.fitted, joined, self._code(row), k, held, row, self._views)
+            features = self.cell_features(np.array([row]))
+            return cell_matches(self.fitted, joined, self._code(row), k, held, features)
         undirected = joined.pairing.undirected
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
@@ -88,9 +92,9 @@ class Newcomers:
         held = np.unique(np.concatenate([_NOBODY, *(self._held(row, way) for way in ways)]))
         return pointing_alike(self.fitted, self._code(row), to, k, _NOBODY, held)
 
-    @cached_property
-    def _views(self) -> TypeViews | None:
-        return new_views(self.fitted, {self.type: touched(self.fitted, self.rows)}).get(self.type)
+    def cell_features(self, rows: np.ndarray) -> np.ndarray | None:
+        """What models of cells beside the space read of some of them."""
+        return None if self.views is None else self.fitted.cell_features(self.type, rows, self.views)
 
     def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
         """Scores of all newcomers with some items at the other end of a relation."""
@@ -129,9 +133,16 @@ class Newcomers:
 
 
 def place_newcomers(
-    fitted: Fitted, type: str, rows: Mapping[str, sp.csr_array], labels: np.ndarray | None = None
+    fitted: Fitted,
+    type: str,
+    rows: Mapping[str, sp.csr_array],
+    labels: np.ndarray | None = None,
+    among: Mapping[str, sp.csr_array] | None = None,
 ) -> Newcomers:
-    """Place items by their rows in relations (``name``, or ``name<`` from the far end) and columns."""
+    """Place items by their rows in relations (``name``, or ``name<`` from the far end) and columns.
+
+    `among` has the entries of relations with one another, by the same names with ``>`` or ``<`` behind them.
+    """
     network = fitted.network
     given = {name if name[-1:] in "<>" else f"{name}>": sp.csr_array(part) for name, part in rows.items()}
     count = next(iter(given.values())).shape[0]
@@ -143,15 +154,15 @@ def place_newcomers(
         known[name] = given.pop(name, _nothing(count, relation.values.shape[1]))
     if given:
         raise no_such(f"relation of {type}", next(iter(given))[:-1], network.relations)
-    z, probabilities = infer(fitted, {type: touched(fitted, known)})[type]
+    touch = {
+        name: Touch(part, (among or {}).get(name)).map(partial(reading_of, fitted, name[:-1]))
+        for name, part in known.items()
+    }
+    views = new_views(fitted, {type: touch})
+    z, probabilities = infer(fitted, {type: touch}, views)[type]
     observed = np.full(count, UNKNOWN) if labels is None else labels
     codes = fitted.types[type].coded(z, probabilities, observed)
-    return Newcomers(fitted, type, known, codes, probabilities)
-
-
-def touched(fitted: Fitted, rows: Mapping[str, sp.csr_array]) -> dict[str, Touch]:
-    """Entries with known items as the inference networks read them."""
-    return {name: Touch(reading_of(fitted, name[:-1], part), None) for name, part in rows.items()}
+    return Newcomers(fitted, type, known, codes, probabilities, views.get(type))
 
 
 def _nothing(count: int, width: int) -> sp.csr_array:

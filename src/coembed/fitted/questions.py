@@ -19,7 +19,6 @@ from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
-    from coembed.views import TypeViews
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -49,8 +48,9 @@ def complete(
     if type != joined.source or (backwards and not joined.pairing.undirected):
         return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
-        held = known_cell(joined, row)
-        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held, row)
+        held, at = known_cell(joined, row), np.array([row])
+        features = fitted.cell_features(type, at)
+        found = cell_matches(fitted, joined, fitted.codes_at(type, at), k, held, features)
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
@@ -111,26 +111,36 @@ def cell_matches(
     here: Gaussians,
     k: int,
     known: np.ndarray,
-    row: int,
-    views: TypeViews | None = None,
+    features: np.ndarray | None,
 ) -> list[Match]:
-    """What a cell is expected to hold: a number in its unit, or the values of a category by probability.
-
-    The item is in `row` of the known ones, or of those whose views are given.
-    """
-    fit, column, span = fitted.relations[relation.name], relation.column, fitted.span(relation)
+    """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
+    column, span = relation.column, fitted.span(relation)
     assert column is not None
-    moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
-    own = fit.kind.expected(moments.mean, moments.variance)
-    expected = fitted.with_cell_models(relation.name, own, np.array([row]), views)[0]
-    scale = -np.inf if fit.log_scale is None else fit.log_scale
-    spread = fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)[0]
+    expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here, features))
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING)
     held = np.setdiff1d(known - span[0], best)  # what is known is said, however unlikely
     best = np.append(best, held)
     return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
+
+
+def cell_answers(
+    fitted: Fitted, relation: Relation, here: Gaussians, features: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """What the cells of items with these codes are expected to hold, in the model's unit, and the spread.
+
+    A row an item, a column an attribute: the number, the probability of yes, or that of each category.
+    `features` are what other models of cells read, if there are any (see :meth:`Fitted.cell_features`).
+    """
+    fit, column = fitted.relations[relation.name], relation.column
+    assert column is not None
+    moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
+    scale = -np.inf if fit.log_scale is None else fit.log_scale
+    expected = fit.kind.expected(moments.mean, moments.variance)
+    if fit.cells is not None and features is not None:
+        expected = fit.cells.blended(expected, features, column)
+    return expected, fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)
 
 
 def in_unit(column: Column, value: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -273,13 +283,10 @@ def _cells_backwards(
     fitted: Fitted, relation: Relation, value: int, k: int, held: np.ndarray, known: bool
 ) -> list[Match]:
     """The items whose cell, where it is not known, is likeliest to be a value, or is the largest."""
-    fit, column = fitted.relations[relation.name], relation.column
+    column, everybody = relation.column, np.arange(relation.values.shape[0])
     assert column is not None
-    everybody = np.arange(relation.values.shape[0])
-    moments = fitted.cell_moments(relation.name, everybody)
-    scale = -np.inf if fit.log_scale is None else fit.log_scale
-    expected = fitted.cells(relation.name, everybody).reshape(len(everybody), -1)[:, value]
-    spread = fit.kind.spread(moments.mean, moments.variance, scale)[:, value]
+    codes, features = fitted.codes(relation.source), fitted.cell_features(relation.source, everybody)
+    expected, spread = (rows[:, value] for rows in cell_answers(fitted, relation, codes, features))
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING if known else held)
