@@ -19,10 +19,10 @@ def people(general, tmp_path_factory):
 def test_a_number_comes_in_its_unit_with_its_spread(run, people, general):
     ran = run("complete", people, "--item", "p001", "--column", "income")
     heading, line = ran.out.splitlines()
-    assert heading.split("\t") == ["name", "income", "±", "known"]
-    name, value, spread, known = line.split("\t")
+    assert heading.split("\t") == ["name", "income", "±", "cell"]
+    name, value, spread, cell = line.split("\t")
     (match,) = general.complete("p001", "income")
-    assert (name, known) == ("income", "yes")
+    assert (name, cell) == ("income", f"{match.cell:,.0f}")
     assert float(value.replace(",", "")) == pytest.approx(match.score, abs=match.std / 10)
     assert float(spread.replace(",", "")) == pytest.approx(match.std, rel=0.06)
     (found,) = run("complete", people, "--item", "p001", "--column", "income", "--json").json

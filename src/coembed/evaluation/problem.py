@@ -140,6 +140,10 @@ class Answer:
         """How characteristic each pair is, popularity apart; asked where the absent pairs are as popular."""
         return self.pair_scores(pairs)
 
+    def about(self, type: str) -> Answer | None:
+        """What was learnt, asked about the classes of another type; None if that has to be learnt anew."""
+        return None
+
     def as_published(self, seed: int) -> Answer:
         """The same answer, read as the public code of SCAN reads its own (see the published protocol)."""
         return self

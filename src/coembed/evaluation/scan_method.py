@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,9 @@ class ScanAnswer(Answer):
 
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs, lift=True)
+
+    def about(self, type: str) -> ScanAnswer:
+        return replace(self, type=type)
 
     def as_published(self, seed: int) -> Answer:
         drawn = self.fitted.draw(np.random.default_rng(seed))

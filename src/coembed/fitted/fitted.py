@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
+from coembed.fitted.cell_models import cell_features
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.moments import CHUNK, Moments, lengths, logits
 from coembed.fitted.space import RelationFit, TypeSpace, pointing
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from coembed.fitted.placing import Placing, Trained
     from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
+    from coembed.views import TypeViews
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,9 +395,20 @@ class Fitted:
 
         Numbers: one value an item. Yes or no: a probability. Categories: a row of probabilities.
         """
-        column = self._column(relation)
-        found = self.relations[relation].kind.expected(*self.cell_moments(relation, rows))
+        from coembed.fitted.questions import cell_answers
+
+        column, rows, joined = self._column(relation), np.asarray(rows), self.network.relation(relation)
+        features = self.cell_features(joined.source, rows)
+        found, _ = cell_answers(self, joined, self.codes_at(joined.source, rows), features)
         return found if column.kind == "category" else found[:, 0]
+
+    def cell_features(self, type: str, rows: np.ndarray, views: TypeViews | None = None) -> np.ndarray | None:
+        """What other models of cells read of some items, or of newcomers seen in `views`; None if none do."""
+        models = (self.relations[each.name].cells for each in self.network.columns(type))
+        model = next((each for each in models if each is not None), None)
+        if model is None:
+            return None
+        return cell_features(views or self.trained.views[type], model.views, model.widths, rows)
 
     def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
         """Scores of some items with the attributes of a column that has cells."""

@@ -19,12 +19,12 @@ from coembed.fitted.common_placing import direction_of_new
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
 from coembed.fitted.moments import Moments
-from coembed.fitted.placing import entry_counts, infer, reading_of
+from coembed.fitted.placing import entry_counts, infer, new_views, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new, pointing
 from coembed.network.items import UNKNOWN
 from coembed.network.ways import ways_of
-from coembed.views import Touch
+from coembed.views import Touch, TypeViews
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -44,6 +44,8 @@ class Newcomers:
         What the model infers of them, and, if their type has classes, their class probabilities.
     codes
         Where they are in the common space.
+    views
+        How they are seen, if the model sees items in views.
     """
 
     fitted: Fitted
@@ -52,6 +54,7 @@ class Newcomers:
     latents: Gaussians
     probabilities: np.ndarray | None
     codes: Gaussians
+    views: TypeViews | None = None
 
     def score(self, relation: str, targets: np.ndarray) -> np.ndarray:
         """Scores with some items of the far end, newcomers x targets; the model's alone."""
@@ -70,7 +73,9 @@ class Newcomers:
         joined = self.fitted.network.relation(name)
         backwards = backwards or self.type != joined.source
         if joined.column is not None and joined.column.has_cells:
-            return cell_matches(self.fitted, joined, self._latent(row), k, self._held(row, f"{name}>"))
+            held = self._held(row, f"{name}>")
+            features = self.cell_features(np.array([row]))
+            return cell_matches(self.fitted, joined, self._latent(row), k, held, features)
         undirected = joined.pairing.undirected
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
@@ -90,6 +95,10 @@ class Newcomers:
         ways += [f"{each.name}>" for each in self.fitted.network.columns(self.type) if each.target == to]
         held = np.unique(np.concatenate([_NOBODY, *(self._held(row, way) for way in ways)]))
         return pointing_alike(self.fitted, self.codes.take(np.array([row])), to, k, _NOBODY, held)
+
+    def cell_features(self, rows: np.ndarray) -> np.ndarray | None:
+        """What models of cells beside the space read of some of them."""
+        return None if self.views is None else self.fitted.cell_features(self.type, rows, self.views)
 
     def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
         """Scores of all newcomers with some items at the other end of a relation."""
@@ -153,11 +162,12 @@ def place_newcomers(
         name: Touch(part, (among or {}).get(name)).map(partial(reading_of, fitted, name[:-1]))
         for name, part in known.items()
     }
-    z, probabilities = infer(fitted, {type: touch})[type]
+    views = new_views(fitted, {type: touch})
+    z, probabilities = infer(fitted, {type: touch}, views)[type]
     observed = np.full(count, UNKNOWN) if labels is None else labels
     latents = fitted.types[type].coded(z, probabilities, observed)
     codes = pointing(latents, direction_of_new(fitted, type, known))
-    return Newcomers(fitted, type, known, latents, probabilities, codes)
+    return Newcomers(fitted, type, known, latents, probabilities, codes, views.get(type))
 
 
 def _nothing(count: int, width: int) -> sp.csr_array:

@@ -86,20 +86,29 @@ class Trained(NamedTuple):
 Reach = Mapping[str, Mapping[str, Touch]]
 
 
-def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
+def infer(
+    fitted: Fitted, reach: Reach, views: Mapping[str, TypeViews] | None = None
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     """Gaussians of z and label probabilities of items that touch the training network as `reach` says."""
-    placing = placing_of(fitted)
     with _told_of_misfits(fitted):
-        return _infer(fitted, placing, reach)
+        return _infer(fitted, placing_of(fitted), reach, new_views(fitted, reach) if views is None else views)
 
 
-def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
-    views = {}
-    if placing.lens is not None:
-        views = {
+def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
+    """The views of items that touch the training network as `reach` says; none if the networks read rows."""
+    placing = placing_of(fitted)
+    if placing.lens is None:
+        return {}
+    with _told_of_misfits(fitted):
+        return {
             name: _with_shares(each, placing.mass.get(name))
             for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
         }
+
+
+def _infer(
+    fitted: Fitted, placing: Placing, reach: Reach, views: Mapping[str, TypeViews]
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.fitted.cell_models import CellModel
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
 from coembed.fitted.score_blend import Blend
@@ -118,6 +119,8 @@ class RelationFit:
         How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
     vectors
         What some of those scores are made of.
+    cells
+        Of a column with cells: other models of them, and what each counts.
     """
 
     likelihood: str = "bernoulli"
@@ -133,6 +136,7 @@ class RelationFit:
     center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
     vectors: ItemVectors | None = None
+    cells: CellModel | None = None
 
     @property
     def kind(self) -> Likelihood:

@@ -22,6 +22,7 @@ from coembed.network import Network
 from coembed.network.splits import fingerprint
 from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
+from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
 from coembed.training.common_space import with_common_space
@@ -210,8 +211,12 @@ def learn(
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
     give_back()
+    weighing = settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted"
+    if weighing and held.cells:
+        tell("fitting linear models and trees to the cells")
+        fitted = with_cell_models(fitted, held)
     fitted = with_cell_errors(fitted, held)
-    if settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted":
+    if weighing:
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":

@@ -96,6 +96,8 @@ def call_ensemble(
     }
     if "cells" in views.dense or values is not None:
         members["trees"] = _trees(shown, own, settings.seed, values)
+        # where little is told, those who are less sure should still know how many each class has
+        members["class shares"] = _class_shares(own, len(views.evidence))
     return _combined(members, own)
 
 
@@ -236,6 +238,16 @@ def _trees(
             random_state=seed,
         ).fit(features[rows], labels[rows])
         found.append(_logits(trees, features, own.n_classes))
+    return found
+
+
+def _class_shares(own: LabelledType, count: int) -> list[np.ndarray]:
+    """What one knows who looks at nothing: logits that are the same for all items, by fold."""
+    found = []
+    for fold in range(FOLDS):
+        labels = own.without(fold)
+        counts = np.bincount(labels[labels >= 0], minlength=own.n_classes) + 1
+        found.append(np.broadcast_to(np.log(counts / counts.sum()), (count, own.n_classes)))
     return found
 
 
