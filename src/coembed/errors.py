@@ -42,8 +42,8 @@ def one_line(text: object, longest: int = LONGEST) -> str:
     return f"{words[: longest - 5 - half]} ... {words[-half:]}"
 
 
-def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
-    """What to raise for a name that is none of the known ones: the nearest, or else all of them.
+def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str] | None = None) -> InputError:
+    """What to raise for a name that is none of the known ones: the nearest, or else all that are listed.
 
     Examples
     --------
@@ -54,5 +54,6 @@ def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
     """
     names = list(known)
     near = get_close_matches(str(name), names, n=2)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}"
+    every = ", ".join(names if listed is None else listed)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {every}"
     return InputError(f"there is no {kind} {str(name)[:80]!r}; {hint}")

@@ -315,14 +315,20 @@ def _say_if_approximate(fitted: Fitted, type: str) -> None:
 
 
 def _print_numbers(relation: Relation, found: list[Match]) -> None:
-    """Numbers in the unit of their column."""
-    from coembed.fitted.cell_texts import cell_texts
+    """Numbers in the unit of their column, as they are expected and as they are known."""
+    from coembed.fitted.cell_texts import cell_text, cell_texts
 
     assert relation.column is not None
+    column = relation.column
     rows = [
-        [match.name, *cell_texts(relation.column, match.score, match.std), match.known] for match in found
+        [
+            match.name,
+            *cell_texts(column, match.score, match.std),
+            "unknown" if match.cell is None else cell_text(column, match.cell),
+        ]
+        for match in found
     ]
-    print_rows(["name", relation.column.name, "±", "known"], rows)
+    print_rows(["name", column.name, "±", "cell"], rows)
 
 
 def _answer(matches: list[Match], score: str, json: bool) -> None:
@@ -337,10 +343,12 @@ def _answer(matches: list[Match], score: str, json: bool) -> None:
         score: [match.score for match in matches],
         "±": [match.std for match in matches],
         "known": [match.known for match in matches],
+        "cell": [None if match.cell is None else bool(match.cell) for match in matches],
         "label": [match.label for match in matches],
     }
     if columns["title"] == columns["name"]:
         del columns["title"]
-    if not any(columns["label"]):
-        del columns["label"]
+    for name in ("cell", "label"):
+        if all(each is None for each in columns[name]):
+            del columns[name]
     print_rows(list(columns), list(zip(*columns.values(), strict=True)))

@@ -168,8 +168,8 @@ def _fill(explorer: Explorer, rows: Rows, i: int, relation: Relation, name: str,
         given = cell if isinstance(cell, Mapping) else dict.fromkeys(cell, 1.0)
         _join(explorer, rows, i, Way(relation.name, True, relation.target), name, given)
         return
-    titles = explorer.types[relation.target].titles[column.start : column.stop]
-    coding = Coding(replace(column, start=0, stop=len(titles)), tuple(str(each) for each in titles))
+    titles = explorer.types[relation.target].values(column)
+    coding = Coding(replace(column, start=0, stop=len(titles)), tuple(titles))
     text = ("yes" if cell else "no") if isinstance(cell, bool) else str(cell)
     matrix = KINDS[column.kind].values(Cells.of(column.name, [text]), coding)
     if not matrix.nnz:
@@ -182,8 +182,8 @@ def _fill(explorer: Explorer, rows: Rows, i: int, relation: Relation, name: str,
 def _titles(explorer: Explorer, relation: Relation) -> dict[str, int]:
     column = relation.column
     assert column is not None
-    titles = explorer.types[relation.target].titles[column.start : column.stop]
-    return {str(title): column.start + i for i, title in enumerate(titles)}
+    titles = explorer.types[relation.target].values(column)
+    return {title: column.start + i for i, title in enumerate(titles)}
 
 
 def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:

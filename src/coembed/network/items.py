@@ -137,6 +137,11 @@ class Items:
         """What people call an item."""
         return str(self.ids[position] if self.titles is None else self.titles[position])
 
+    def speaking(self, position: int) -> str:
+        """What to call an attribute where nothing says which column it is of: a bare 8 is ``frames=8``."""
+        title = self.title(position)
+        return title if any(each.isalpha() for each in title) else str(self.ids[position])
+
     def with_labels(self, values: np.ndarray) -> Items:
         """The same items with other labels of the same classes."""
         if self.labels is None:

@@ -75,7 +75,7 @@ def read_text(
             table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
             if stream.quotes % 2 or _has_line_ends(table):
                 _check_quotes(path, layout, line_ends)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
     return _as_sheet(path, layout, table, _header(table, has_header), 0)
 
@@ -97,7 +97,7 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES, line_ends: bool = Fa
                 done += len(batch)
             if stream.quotes % 2:
                 _check_quotes(path, layout, line_ends)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
 
 
@@ -174,7 +174,7 @@ def is_number(cell: str) -> bool:
 
 
 class PlainBytes(io.RawIOBase):
-    """The bytes of a file, decompressed if it is compressed, as far as that is in reason; quotes are counted.
+    """The bytes of a file, decompressed as far as that is in reason, UTF-16 as UTF-8; quotes are counted.
 
     Attributes
     ----------
@@ -189,6 +189,8 @@ class PlainBytes(io.RawIOBase):
         self.compression = next((name for name, mark in marks.items() if magic.startswith(mark)), None)
         self.path, self.total, self.quotes = path, 0, 0
         self._stream = pa.input_stream(str(path), compression=self.compression)
+        if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as spreadsheets save
+            self._stream = pa.transcoding_input_stream(pa.input_stream(str(path), None), "utf-16", "utf-8")
 
     def readable(self) -> bool:
         return True
@@ -216,7 +218,7 @@ def head(path: Path, size: int = SAMPLE_BYTES) -> bytes:
     try:
         with PlainBytes(path) as stream:
             return stream.read(size)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeError) as error:
         raise InputError(f"{path} cannot be read ({error}); check the file") from None
 
 
@@ -246,8 +248,6 @@ def _layout(path: Path, skipped: int | None) -> TextLayout:
     raw = _sample(path)
     if not raw.strip():
         raise InputError(f"{path} is empty; give at least one line")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{path} is UTF-16 text; save it as UTF-8")
     lines = raw.decode("utf-8-sig", errors="replace").splitlines()
     if len(raw) >= SAMPLE_BYTES and not raw.endswith(b"\n") and len(lines) > 1:
         lines.pop()  # perhaps cut in the middle
@@ -304,7 +304,7 @@ def _explained(path: Path, layout: TextLayout, error: Exception) -> InputError:
                     f"{path}, line {number}: expected {layout.columns} columns, found {len(row)}; "
                     "give every line the same columns"
                 )
-    except (OSError, csv.Error) as also:
+    except (OSError, csv.Error, UnicodeError) as also:
         error = also
     return InputError(f"{path} cannot be read as a table ({' '.join(str(error).split())}); check the file")
 
