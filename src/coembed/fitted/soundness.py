@@ -105,6 +105,9 @@ def _check_blend(name: str, blend: Blend) -> None:
 
 
 def _check_placing(fitted: Fitted, placing: Placing) -> None:
+    for name in fitted.network.relations:
+        if name not in placing.readings:
+            raise InputError(f"it does not say how the values of {name} are read")
     for name, alike in placing.alike.items():
         count = len(fitted.network.items(name))
         if alike is None:
