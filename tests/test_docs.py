@@ -121,7 +121,9 @@ def test_all_its_python_is_run(page):
         assert block.startswith(">>> "), f"{page.name}: this block is not run by the tests:\n{block}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md", "docs/cli.md", "docs/evaluation.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/quickstart.md", "docs/tables.md", "docs/cli.md", "docs/evaluation.md"]
+)
 def test_its_commands_work_one_after_the_other(name, tmp_path, monkeypatch, few_epochs):
     monkeypatch.chdir(tmp_path)
     page = ROOT / name

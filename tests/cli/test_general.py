@@ -1,9 +1,12 @@
 """Commands that ask a model of several types."""
 
 import csv
+import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from coembed.fitted import save
 
@@ -75,3 +78,29 @@ def test_all_types_are_written(run, people, tmp_path, name):
     command = ["map", "--method", "pca"] if name.endswith("png") else ["export"]
     assert run(command[0], people, "-o", tmp_path / name, *command[1:]).code == 0
     assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_new_rows_are_predicted_from_a_file_or_from_standard_input(
+    run, people, general, tmp_path, monkeypatch
+):
+    rows = "id,city,member,phone\nnew,Oslo,yes,1\np003,Rome,no,2\n"
+    (tmp_path / "new.csv").write_text(rows)
+    (tmp_path / "follows.csv").write_text("who,whom\nnew,p001\n")
+    ran = run("predict", people, tmp_path / "new.csv", tmp_path / "follows.csv", "--json")
+    new, known = ran.json
+    assert (new["id"], new["new"], known["new"]) == ("new", True, False)
+    assert known["probability"] == pytest.approx(general.predict_proba("person")[3].max())
+    assert "'phone'" in ran.err
+    as_new = run("predict", people, tmp_path / "new.csv", "--as-new", "--json").json[1]
+    assert as_new["new"]
+    assert as_new["probability"] != known["probability"]
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(rows.encode())))
+    assert run("predict", people, "-", "-o", tmp_path / "out.parquet").code == 0
+    assert parquet.read_table(tmp_path / "out.parquet").column("new").to_pylist() == [True, False]
+
+
+def test_options_of_new_rows_and_of_known_ones_are_not_mixed(run, people, tmp_path):
+    (tmp_path / "new.csv").write_text("id,city,member\nnew,Oslo,yes\n")
+    assert run("predict", people, tmp_path / "new.csv", "--item", "p001").code == 2
+    assert run("predict", people, "--as-new").code == 2
+    assert run("predict", people, tmp_path / "new.csv", "-o", tmp_path / "out.doc").code == 2

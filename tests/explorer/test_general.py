@@ -150,3 +150,22 @@ def test_everything_else_answers(api, people):
     assert set(api("spread", {"items": {"film": [0, 1], "person": [3]}})["items"]) == {"film", "person"}
     for path in ("health", "training", "quality", "data"):
         assert api(path)
+
+
+def test_rows_of_a_new_table_are_predicted(api, general, people):
+    rows = [
+        {"id": "new", "city": "Oslo", "member": True, "income": 31000.5, "likes": ["word01", "word99"]},
+        {"id": "p003", "likes": None, "phone": "1"},
+    ]
+    found = api("predict", {"rows": rows})
+    new, known = found["items"]
+    assert (new["type"], new["new"], known["new"]) == ("person", True, False)
+    assert known["probability"] == pytest.approx(general.predict_proba("person")[3].max())
+    table = {"id": ["new"], "city": ["Oslo"], "member": ["yes"], "income": [31000.5], "likes": ["word01"]}
+    expected = general.predict_rows(table).probabilities[0]
+    shares = {each["label"]: each["probability"] for each in new["probabilities"]}
+    assert shares[new["predicted"]] == pytest.approx(expected.max(), abs=1e-5)
+    assert any("'phone'" in said for said in found["notices"])
+    assert any("word99" in said for said in found["notices"])
+    client = client_of(people)
+    assert client.post("/api/v1/predict", json={"rows": [{"x": 1}]}).status_code == 404

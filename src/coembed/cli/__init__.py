@@ -13,6 +13,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; bad input ends with one sentence on standard error and exit code 2."""
     from coembed.cli.app import app
     from coembed.cli.console import say
+    from coembed.cli.standard_input import in_words
     from coembed.errors import InputError, one_line
 
     # torch says once a process that its sparse matrices are young; nobody at a command line can act on that
@@ -23,7 +24,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise InputError("an argument is empty; give it a value, or . for the current folder")
         app(arguments)
     except InputError as error:
-        say(f"coembed: {error}", "red")
+        say(f"coembed: {in_words(str(error))}", "red")
         sys.exit(2)
     except BrokenPipeError:
         # whoever read the answers has had enough, as `head` has; Python would complain when it closes

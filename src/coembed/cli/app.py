@@ -10,6 +10,7 @@ from coembed.cli import (
     demo,
     evaluate,
     explore,
+    impute,
     model_files,
     network_commands,
     query,
@@ -37,6 +38,7 @@ app.command(rich_help_panel=START)(evaluate.evaluate)
 app.command(rich_help_panel=START)(reproduce.reproduce)
 for question in (query.predict, query.complete, query.links, query.profile, query.similar, query.nearest):
     app.command(rich_help_panel=ASK)(question)
+app.command(rich_help_panel=ASK)(impute.impute)
 app.command("map", rich_help_panel=ASK)(model_files.draw)
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(show)

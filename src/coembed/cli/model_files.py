@@ -9,6 +9,7 @@ import typer
 
 from coembed.cli.console import say
 from coembed.cli.options import ModelPath
+from coembed.cli.standard_input import from_standard_input
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.", show_default=False)
@@ -26,7 +27,10 @@ def embed(
     network: Annotated[
         list[Path],
         typer.Argument(
-            metavar="NETWORK...", help="Known items and new ones, told by name.", show_default=False
+            metavar="NETWORK...",
+            help="Known items and new ones, told by name; `-`: a table on standard input.",
+            show_default=False,
+            callback=from_standard_input,
         ),
     ],
     output: Output,
@@ -43,13 +47,18 @@ def embed(
 
     `coembed embed model newcomers/ -o grown && coembed profile grown newcomer`
     """
+    from coembed.cli.predictions import check_apart
     from coembed.fitted import load, save
     from coembed.fitted.export import check_target, export
+    from coembed.fitted.storage import check_place
     from coembed.network import read
 
     as_model = not output.suffix and format is None
-    if not as_model:
+    if as_model:
+        check_place(output)
+    else:
         check_target(output, format)
+        check_apart(output, *network)
     placed = load(model).embed(read(*network))
     if as_model:
         save(placed.result, output)

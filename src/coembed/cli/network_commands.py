@@ -16,6 +16,7 @@ from coembed.cli.options import (
     SchemaFile,
     reading_options,
 )
+from coembed.cli.standard_input import from_standard_input
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
@@ -138,7 +139,15 @@ def _values(column: dict[str, Any]) -> str:
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A network.", show_default=False)],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN",
+            help="A network; `-`: a table on standard input.",
+            show_default=False,
+            callback=from_standard_input,
+        ),
+    ],
     target: Annotated[
         Path, typer.Argument(metavar="OUT", help="A file.npz, or a folder.", show_default=False)
     ],

@@ -8,14 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from coembed.cli.standard_input import from_standard_input
 from coembed.errors import InputError
 
 NetworkPaths = Annotated[
     list[Path],
     typer.Argument(
         metavar="NETWORK...",
-        help="A folder or file of a network, or its tables.",
+        help="A folder or file of a network, or its tables; `-`: a table on standard input.",
         show_default=False,
+        callback=from_standard_input,
     ),
 ]
 ModelPath = Annotated[

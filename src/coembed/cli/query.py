@@ -9,10 +9,12 @@ import typer
 
 from coembed.cli.console import print_json, print_rows, say
 from coembed.cli.options import Count, Item, Json, Kind, Known, ModelPath, Node, Type
+from coembed.cli.standard_input import from_standard_input
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.fitted import Fitted, Match
+    from coembed.fitted.row_predictions import Predictions
     from coembed.network import Relation
 
 SHOWN = 20
@@ -23,6 +25,15 @@ Named = Annotated[str, typer.Argument(metavar="ID", help="An item, or an attribu
 
 def predict(
     model: ModelPath,
+    new: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[TABLE]...",
+            help="New rows (`-`: on standard input), and tables of links that they are part of.",
+            show_default=False,
+            callback=from_standard_input,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -48,9 +59,19 @@ def predict(
     unlabelled: Annotated[
         bool, typer.Option("--unlabelled", help="Only items without a known label.")
     ] = False,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Of new rows: the column of ids.", show_default=False),
+    ] = None,
+    as_new: Annotated[
+        bool, typer.Option("--as-new", help="Of new rows: by what they hold, even if their ids are known.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """The class of every item of a type, with its probability.
+    """The class of every item of a type, or of every row of a new table, with its probability.
+
+    New rows are read as the table of training was. What is missing, unknown or strange in them is told, and
+    columns that differ much from those of training.
 
     **Examples**
 
@@ -58,35 +79,62 @@ def predict(
 
     `coembed predict model --node ann --json`
 
-    `coembed predict model --type film`
+    `coembed predict model new.csv -o classes.csv`
+
+    `coembed predict model new.csv friends.csv --type customers --as-new`
     """
     import sys
 
-    from coembed.cli.predictions import first_column, predicted_type, prediction_table, write_table
+    from coembed.cli.predictions import check_output, first_column, predicted_type, write_table
+    from coembed.fitted.row_predictions import predict_known
 
+    if output is not None:
+        check_output(output, *(new or ()))
     fitted = _load(model)
-    chosen = predicted_type(fitted, type)
-    table = prediction_table(fitted, chosen, unlabelled, item)
-    first = first_column(fitted, chosen)
-    count = len(table[first])
-    others = [name for name in fitted.network.labelled_types if name != chosen]
-    if type is None and others:
-        say(f"these are classes of {chosen}; {', '.join(others)} have some, too: choose with --type", "dim")
+    if new:
+        if item or unlabelled:
+            raise InputError("new rows are all answered; leave --item and --unlabelled out")
+        first, *beside = new
+        found = fitted.predict_rows(first, type, id=id, as_new=as_new, beside=beside)
+        _say_rows(found)
+    else:
+        if id is not None or as_new:
+            raise InputError("--id and --as-new are about a table of new rows; give one")
+        found = predict_known(fitted, predicted_type(fitted, type), item, unlabelled)
+        others = [name for name in fitted.network.labelled_types if name != found.type]
+        if type is None and others:
+            said = (
+                f"these are classes of {found.type}; {', '.join(others)} have some, too: choose with --type"
+            )
+            say(said, "dim")
+    first_name, count = first_column(fitted, found.type), len(found.ids)
+    table = found.as_columns(first_name)
     if output is not None:
         write_table(table, output)
-        say(f"wrote {output}: {count:,} {'nodes' if first == 'node' else f'items of type {chosen}'}")
+        say(f"wrote {output}: {count:,} {'nodes' if first_name == 'node' else f'items of type {found.type}'}")
         return
     if json:
         print_json([dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)])
         return
-    headings = [first, "predicted", "probability", "known"]
-    if table["title"] != table[first]:
+    headings = [first_name, "predicted", "probability", "known"]
+    if table["title"] != table[first_name]:
         headings.insert(1, "title")
     rows = list(zip(*(table[name] for name in headings), strict=True))
     short = sys.stdout.isatty() and count > SHOWN
     print_rows(headings, rows[:SHOWN] if short else rows)
     if short:
         say(f"... and {count - SHOWN:,} more; write them all with -o classes.csv", "dim")
+
+
+def _say_rows(found: Predictions) -> None:
+    """What was done with new rows, and how they differ."""
+    for notice in found.notices:
+        say(f"note: {notice}", "yellow")
+    for drift in found.drifts:
+        say(f"drift: {drift.text}", "yellow")
+    if found.agreement is not None:
+        count, share = found.agreement
+        say(f"{count:,} new row(s) came with a class: {share:.0%} of them are told rightly")
 
 
 def complete(

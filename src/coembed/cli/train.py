@@ -89,14 +89,14 @@ def train(
     `torchrun --nproc-per-node 4 -m coembed train large-network/ -o model`
     """
     from coembed.fitted import save
+    from coembed.fitted.storage import check_place
     from coembed.network import read
     from coembed.settings import preset_settings
 
     job = job_here()
     if resume and checkpoint is None and job.processes == 1:
         raise InputError("--resume goes on from a checkpoint: name its folder with --checkpoint")
-    if output.is_file():
-        raise InputError(f"{output} is a file; give the name of a folder for the model")
+    check_place(output)
     settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})

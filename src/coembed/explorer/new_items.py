@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from coembed.errors import InputError, no_such
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.cards import cell_dict, class_probabilities, in_words, plain, rounded, unit_of
 from coembed.fitted.newcomers import Newcomers, place_newcomers
-from coembed.network.columns import KINDS, Cells, Coding
+from coembed.network.columns import KINDS, Cells
+from coembed.network.known_columns import known_coding
+from coembed.network.readers.new_rows import attribute_titles
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
@@ -168,15 +170,22 @@ def _fill(explorer: Explorer, rows: Rows, i: int, relation: Relation, name: str,
         given = cell if isinstance(cell, Mapping) else dict.fromkeys(cell, 1.0)
         _join(explorer, rows, i, Way(relation.name, True, relation.target), name, given)
         return
-    titles = explorer.types[relation.target].values(column)
-    coding = Coding(replace(column, start=0, stop=len(titles)), tuple(titles))
-    text = ("yes" if cell else "no") if isinstance(cell, bool) else str(cell)
+    coding = known_coding(relation, attribute_titles(explorer.fitted.network, relation.source))
+    text = cell_text(cell)
     matrix = KINDS[column.kind].values(Cells.of(column.name, [text]), coding)
     if not matrix.nnz:
         rows.unknown[i].setdefault(name, []).append(text[:200])
     for place, value in zip(matrix.indices, matrix.data, strict=True):
         entry = (i, int(place) + column.start, float(value))
         rows.entries.setdefault(f"{relation.name}>", []).append(entry)
+
+
+def cell_text(cell: str | float | bool | None) -> str:
+    """A cell as a table has it."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    # pyarrow takes no text that is no Unicode
+    return "" if cell is None else str(cell).encode("utf-8", "replace").decode()
 
 
 def _titles(explorer: Explorer, relation: Relation) -> dict[str, int]:

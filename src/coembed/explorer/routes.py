@@ -18,6 +18,7 @@ from coembed.errors import InputError
 from coembed.explorer import cards, overview, schemas
 from coembed.explorer.asking import Explorer
 from coembed.explorer.new_items import Newcomer, welcome
+from coembed.explorer.new_rows_answer import predict_rows
 from coembed.fitted.cell_texts import cell_texts
 from coembed.fitted.questions import named_relation
 
@@ -309,6 +310,12 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
         ]
         with turn:
             return Json({"items": welcome(explorer, newcomers, question.k)})
+
+    @router.post("/predict", response_model=schemas.PredictAnswer, summary="Classes of rows of a new table")
+    def predict(question: schemas.PredictQuestion) -> Response:
+        needs_networks()
+        with turn:
+            return Json(predict_rows(explorer, question.rows, question.type, question.id, question.as_new))
 
     @router.post("/embed", response_model=schemas.EmbedAnswer, summary="Place new nodes of a plain network")
     def embed(question: schemas.EmbedQuestion) -> Response:

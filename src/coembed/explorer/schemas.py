@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
 MOST_ANSWERS, MOST_PAIRS, MOST_NEW, MOST_JOINED, MOST_SPREADS, MOST_WHY = 200, 10_000, 20, 2_000, 400, 50
+MOST_ROWS = 1_000
 LONGEST_ID = 65_536
 
 LONGEST_NAME = 1000
@@ -125,6 +126,38 @@ class PlaceQuestion(_Question):
     )
     items: Annotated[list[NewItem], Field(min_length=1, max_length=MOST_NEW)]
     k: Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole)] = 8
+
+
+RowCell = Annotated[
+    Text | Value | bool | Annotated[list[Id], Field(max_length=MOST_JOINED)] | None,
+    Field(description="As its table has it: a number, a text, yes or no; or a list of tags, or of ids."),
+]
+
+
+class PredictQuestion(_Question):
+    """Rows of a new table, by the names of its columns."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {"rows": [{"id": "newcomer", "attributes": ["fish", "sea"], "links": ["salmon.n.01"]}]}
+            ]
+        },
+    )
+    rows: Annotated[
+        list[
+            Annotated[
+                dict[Annotated[str, Field(max_length=LONGEST_NAME)], RowCell],
+                Field(min_length=1, max_length=2000),
+            ]
+        ],
+        Field(min_length=1, max_length=MOST_ROWS),
+    ]
+    type: TypeName | None = Field(None, description="By default the type that has most of the columns.")
+    id: Annotated[str, Field(max_length=LONGEST_NAME)] | None = Field(None, description="The column of ids.")
+    as_new: bool = Field(False, description="By what the rows hold, even if their ids are known.")
 
 
 class NewNode(_Question):
@@ -406,6 +439,26 @@ class Placed(BaseModel):
 
 class PlaceAnswer(BaseModel):
     items: list[Placed]
+
+
+class PredictedRow(ItemRef):
+    predicted: str
+    probability: float
+    known: str | None = Field(description="The class that the network or the row itself gives.")
+    new: bool = Field(description="Whether the model has not learnt from it.")
+    probabilities: list[LabelProbability]
+
+
+class DriftEntry(BaseModel):
+    column: str
+    distance: float = Field(description="Share of the rows that would have to be others.")
+    text: str
+
+
+class PredictAnswer(BaseModel):
+    items: list[PredictedRow]
+    notices: list[str] = Field(description="What was missing, unknown or strange.")
+    drift: list[DriftEntry] = Field(description="Columns that differ much from those of training.")
 
 
 class EmbedAnswer(BaseModel):

@@ -20,10 +20,13 @@ from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.growing import Embedded
+    from coembed.fitted.imputing import Imputed
     from coembed.fitted.matches import Item, Match
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.pair_scores import PairScore
+    from coembed.fitted.placed_rows import Beside
     from coembed.fitted.placing import Placing, Trained
+    from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
 
 
@@ -152,6 +155,75 @@ class Fitted:
         known = self.network.items(type).labels
         assert known is not None
         return known.classes[likeliest]
+
+    def predict_rows(
+        self,
+        table: Any,
+        type: str | None = None,
+        *,
+        id: str | None = None,
+        as_new: bool = False,
+        beside: Beside = (),
+    ) -> Predictions:
+        """Classes of the rows of a new table, read as the table of training was.
+
+        Parameters
+        ----------
+        table
+            A data frame, a table of pyarrow, or the path of a file. Columns that are missing are empty cells;
+            others that the model does not know are left out, and that is told.
+        type
+            Of the rows; by default the type that has most of the columns.
+        id
+            The column of ids; by default found. A row whose id is known is answered as it was learnt.
+        as_new
+            Place the rows by what they hold, whether their ids are known or not.
+        beside
+            Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        """
+        from coembed.fitted.row_predictions import predict_rows
+
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
+
+    def impute(
+        self,
+        table: Any,
+        type: str | None = None,
+        *,
+        id: str | None = None,
+        as_new: bool = False,
+        beside: Beside = (),
+        only_sure: float = 0.0,
+        draws: int = 0,
+        seed: int = 0,
+    ) -> Imputed:
+        """The table with its empty cells filled: numbers, dates, categories, yes and no, and classes.
+
+        Cells that hold anything stay as they are. `table`, `type`, `id`, `as_new` and `beside` are as in
+        :meth:`predict_rows`.
+
+        Parameters
+        ----------
+        only_sure
+            Fill only what has this probability at least; of numbers and dates, only where the spread leaves
+            out this share of the column's variance.
+        draws
+            Not what is expected but what may be: so many tables, one below the other, each with a draw for
+            every empty cell, so that what is computed of them varies as it should.
+        """
+        from coembed.fitted.imputing import impute
+
+        return impute(
+            self,
+            table,
+            type,
+            id=id,
+            as_new=as_new,
+            beside=beside,
+            only_sure=only_sure,
+            draws=draws,
+            seed=seed,
+        )
 
     # Questions, answered best first; items are given by their ids
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,9 +124,16 @@ class Newcomers:
 
 
 def place_newcomers(
-    fitted: Fitted, type: str, rows: Mapping[str, sp.csr_array], labels: np.ndarray | None = None
+    fitted: Fitted,
+    type: str,
+    rows: Mapping[str, sp.csr_array],
+    labels: np.ndarray | None = None,
+    among: Mapping[str, sp.csr_array] | None = None,
 ) -> Newcomers:
-    """Place items by their rows in relations (``name``, or ``name<`` from the far end) and columns."""
+    """Place items by their rows in relations (``name``, or ``name<`` from the far end) and columns.
+
+    `among` has the entries of relations with one another, by the same names with ``>`` or ``<`` behind them.
+    """
     network = fitted.network
     given = {name if name[-1:] in "<>" else f"{name}>": sp.csr_array(part) for name, part in rows.items()}
     count = next(iter(given.values())).shape[0]
@@ -137,7 +145,10 @@ def place_newcomers(
         known[name] = given.pop(name, _nothing(count, relation.values.shape[1]))
     if given:
         raise no_such(f"relation of {type}", next(iter(given))[:-1], network.relations)
-    touch = {name: Touch(reading_of(fitted, name[:-1], part), None) for name, part in known.items()}
+    touch = {
+        name: Touch(part, (among or {}).get(name)).map(partial(reading_of, fitted, name[:-1]))
+        for name, part in known.items()
+    }
     z, probabilities = infer(fitted, {type: touch})[type]
     observed = np.full(count, UNKNOWN) if labels is None else labels
     codes = fitted.types[type].coded(z, probabilities, observed)

@@ -108,18 +108,27 @@ def cell_matches(
     fitted: Fitted, relation: Relation, here: Gaussians, k: int, known: np.ndarray
 ) -> list[Match]:
     """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
-    fit, column, span = fitted.relations[relation.name], relation.column, fitted.span(relation)
+    column, span = relation.column, fitted.span(relation)
     assert column is not None
-    moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
-    expected = fit.kind.expected(moments.mean, moments.variance)[0]
-    scale = -np.inf if fit.log_scale is None else fit.log_scale
-    spread = fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)[0]
+    expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here))
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING)
     held = np.setdiff1d(known - span[0], best)  # what is known is said, however unlikely
     best = np.append(best, held)
     return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
+
+
+def cell_answers(fitted: Fitted, relation: Relation, here: Gaussians) -> tuple[np.ndarray, np.ndarray]:
+    """What the cells of items with these codes are expected to hold, in the model's unit, and the spread.
+
+    A row an item, a column an attribute: the number, the probability of yes, or that of each category.
+    """
+    fit = fitted.relations[relation.name]
+    moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
+    scale = -np.inf if fit.log_scale is None else fit.log_scale
+    expected = fit.kind.expected(moments.mean, moments.variance)
+    return expected, fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)
 
 
 def in_unit(column: Column, value: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

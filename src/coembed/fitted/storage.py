@@ -34,6 +34,7 @@ from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
 from coembed.network.items import Items, Labels
 from coembed.network.names import Names
 from coembed.network.network import Network
+from coembed.network.readers.read import network_files
 from coembed.network.relations import Column, Relation
 from coembed.progress import Tell
 from coembed.records import fits, pack, plain, unpack
@@ -114,15 +115,13 @@ def save(
     >>> load(folder).score_links([[0, 1]], expected=False).round(2)
     array([0.73], dtype=float32)
     """
-    place = Path(folder)
+    place = check_place(folder)
     try:
         check_sound(fitted)
     except InputError as error:
         raise InputError(f"the fit did not end in a sound model, and is not saved: {error}") from None
     with written(place):
         fresh = not place.exists()
-        if not fresh and not place.is_dir():
-            raise InputError(f"{place} is a file; give the name of a folder for the model")
         make_folder(place)
         # or another one that saves here could remove arrays whose record is yet to be written
         with locked(place):
@@ -138,6 +137,26 @@ def save(
             _remove_arrays(place, keep=name)
             if index:
                 build_index(fitted, place, name, progress)
+    return place
+
+
+def check_place(folder: str | os.PathLike[str]) -> Path:
+    """Refuse what a model must not be written to: a file, or the folder of a network, which it would hide.
+
+    To be asked before the work, too, so that none is done in vain.
+    """
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{place} is a file; give the name of a folder for the model")
+    try:
+        found = network_files(place) if place.is_dir() and not (place / RECORD).exists() else []
+    except OSError as error:
+        raise InputError(f"{place} cannot be read ({error.strerror}); choose another place") from None
+    if found:
+        raise InputError(
+            f"{place} holds a network ({found[0].name}), which could not be read any more beside a model; "
+            f"give the model a folder of its own, such as {place / 'model'}"
+        )
     return place
 
 

@@ -85,7 +85,7 @@ def fit_together(
     )
     if fitted is None:
         return None
-    return knowing(fitted, read(*paths))
+    return knowing(fitted, read(*paths, **(tables or {})))
 
 
 def clear(output: Path) -> None:

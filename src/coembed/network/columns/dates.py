@@ -80,22 +80,42 @@ class Dates:
 
 def date_parts(cells: Cells) -> list[tuple[str, Coding, sp.csr_array]]:
     """Month and day of the week as categories, each if there is more than one of them."""
+    found = []
+    for part, (titles, places) in _parts(cells).items():
+        there = np.unique(places[places >= 0])
+        if len(there) < 2:
+            continue
+        coding = Coding.make(f"{cells.name}.{part}", "category", [titles[i] for i in there])
+        position = np.full(len(titles) + 1, -1)  # the last is for no date
+        position[there] = np.arange(len(there))
+        matrix = one_a_row(position[places], np.ones(len(places)), len(there))
+        found.append((part, coding, matrix))
+    return found
+
+
+def date_part(cells: Cells, part: str) -> pa.Array:
+    """The month or the day of the week of dates, in words; nothing where there is no date.
+
+    Examples
+    --------
+    >>> date_part(Cells.of("joined", ["1970-01-03", ""]), "weekday").to_pylist()
+    ['Saturday', None]
+    """
+    titles, places = _parts(cells)[part]
+    return pa.array(titles).take(pa.array(places, mask=places < 0))
+
+
+def _parts(cells: Cells) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """By part, its names and which of them each date has; -1 without a date."""
     days = parse_dates(cells)
     known = np.isfinite(days)
     whole = np.floor(np.where(known, days, 0)).astype(np.int64)
     months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
     weekdays = (whole + 3) % 7  # 1970 began on a Thursday
-    found = []
-    for part, titles, places in ((PARTS[0], MONTHS, months), (PARTS[1], WEEKDAYS, weekdays)):
-        there = np.unique(places[known])
-        if len(there) < 2:
-            continue
-        coding = Coding.make(f"{cells.name}.{part}", "category", [titles[i] for i in there])
-        position = np.full(len(titles), -1)
-        position[there] = np.arange(len(there))
-        matrix = one_a_row(np.where(known, position[places], -1), np.ones(len(places)), len(there))
-        found.append((part, coding, matrix))
-    return found
+    return {
+        PARTS[0]: (MONTHS, np.where(known, months, -1)),
+        PARTS[1]: (WEEKDAYS, np.where(known, weekdays, -1)),
+    }
 
 
 def parse_dates(cells: Cells) -> np.ndarray:

@@ -280,6 +280,24 @@ def _files_by_kind(folder: Path) -> dict[str, list[Path]]:
     }
 
 
+def network_files(folder: Path) -> list[Path]:
+    """The files that make a folder a network, of whatever format: beside them nothing else is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("thesis.tex", "friends.csv", "cora.npz"):
+    ...     (folder / name).touch()
+    >>> [file.name for file in network_files(folder)]
+    ['cora.npz', 'friends.csv']
+    """
+    files = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    known = {p for found in _files_by_kind(folder).values() for p in found}
+    known |= {p for p in files if p.suffix and _is_table_name(p, ITEM_ENDINGS)}
+    return [p for p in files if p in known or p.name in (RECORD, SCHEMA_FILE)]
+
+
 def _format(path: Path) -> str:
     """npz, mat, parquet, planetoid, scan or text, by the first bytes."""
     with reading(path, "readable"), path.open("rb") as file:

@@ -254,7 +254,7 @@ def _keys_of(owner: ItemTable, owners: Mapping[str, ItemTable], said: list[str])
         if column.of is None or column.of not in owners:
             raise InputError(f"{owner.table.path}: {name!r} is a key of {column.of!r}, which is no type")
         target = owners[column.of]
-        matrix, lost = _key_matrix(owner.table.cells(name), target.ids)
+        matrix, lost = key_matrix(owner.table.cells(name), target.ids)
         if lost is not None:
             count, sample = lost
             said.append(
@@ -266,7 +266,7 @@ def _keys_of(owner: ItemTable, owners: Mapping[str, ItemTable], said: list[str])
     return found
 
 
-def _key_matrix(cells: Cells, ids: Ids) -> tuple[sp.csr_array, tuple[int, str] | None]:
+def key_matrix(cells: Cells, ids: Ids) -> tuple[sp.csr_array, tuple[int, str] | None]:
     """Which ids each cell names, and how many names, with a sample, are none."""
     codes, groups = cell_groups(cells)
     whole = None if cells.is_list else ids.positions(groups)

@@ -186,7 +186,7 @@ def _code(
     kind = kind_of(column)
     assert kind is not None
     if column.file is not None:
-        return [_long_column(owner, name, column, tables[column.file], known)]
+        return [long_column(owner, name, column, tables[column.file], known)]
     cells = owner.table.cells(name)
     given = _given_way(column)
     try:
@@ -208,7 +208,7 @@ def _given_way(column: ColumnSchema) -> dict[str, Any]:
     return {key: value for key, value in way.items() if value is not None}
 
 
-def _long_column(
+def long_column(
     owner: ItemTable, name: str, column: ColumnSchema, table: NamedTable, known: list[str] | None
 ) -> tuple[Coding, sp.csr_array]:
     """A table of item, value and perhaps number, as the tags of items."""

@@ -1,0 +1,69 @@
+"""Rows of a new table, as they come in JSON: their classes, and what there is to say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from coembed.errors import InputError
+from coembed.explorer.asking import Explorer, UnknownItem
+from coembed.explorer.cards import class_probabilities
+from coembed.explorer.new_items import cell_text
+from coembed.network.readers.new_rows import UnknownColumns
+
+Cell = str | float | bool | list[str] | None
+
+
+def table_of_rows(rows: Sequence[Mapping[str, Cell]]) -> pa.Table:
+    """A table with every column that any row names.
+
+    Examples
+    --------
+    >>> table_of_rows([{"age": 31, "tags": ["chess"]}, {"age": None, "member": True}]).to_pylist()[1]
+    {'age': '', 'tags': [], 'member': 'yes'}
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {}
+    for name in names:
+        cells = [row.get(name) for row in rows]
+        if any(isinstance(cell, list) for cell in cells):
+            lists = [cell if isinstance(cell, list) else [cell] if cell is not None else [] for cell in cells]
+            texts = [[cell_text(each) for each in cell] for cell in lists]
+            columns[cell_text(name)] = pa.array(texts, pa.list_(pa.large_string()))
+        else:
+            columns[cell_text(name)] = pa.array([cell_text(cell) for cell in cells], pa.large_string())  # type: ignore[arg-type]
+    if len(columns) < len(names):
+        raise InputError("two columns have the same name; give each its own")
+    return pa.table(columns)
+
+
+def predict_rows(
+    explorer: Explorer, rows: Sequence[Mapping[str, Cell]], type: str | None, id: str | None, as_new: bool
+) -> dict[str, Any]:
+    """The class of each row, as :meth:`coembed.fitted.Fitted.predict_rows` tells it."""
+    try:
+        found = explorer.fitted.predict_rows(table_of_rows(rows), type, id=id, as_new=as_new)
+    except UnknownColumns as error:
+        raise UnknownItem(str(error)) from None
+    facts = explorer.facts(found.type)
+    columns = found.as_columns()
+    items = [
+        {
+            "id": columns["id"][i],
+            "type": found.type,
+            "title": found.titles[i],
+            "predicted": columns["predicted"][i],
+            "probability": columns["probability"][i],
+            "known": columns["known"][i],
+            "new": bool(found.new[i]),
+            "probabilities": class_probabilities(facts, found.probabilities[i]),
+        }
+        for i in range(len(found.ids))
+    ]
+    return {
+        "items": items,
+        "notices": list(found.notices),
+        "drift": [drift.as_dict() for drift in found.drifts],
+    }

@@ -1,0 +1,147 @@
+"""Classes of the items of a type, known ones or rows of a new table, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.fitted.drift import Drift, drifts
+from coembed.fitted.matches import position
+from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
+from coembed.network.items import UNKNOWN
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Class probabilities, a row an item.
+
+    Attributes
+    ----------
+    observed
+        The class that is known, by the network or by the new table, or ``UNKNOWN``.
+    new
+        Which of the items the model has not learnt from.
+    notices
+        What was done with a new table.
+    drifts
+        Its columns that differ much from those of training.
+    """
+
+    type: str
+    ids: list[str]
+    titles: list[str]
+    classes: np.ndarray
+    probabilities: np.ndarray
+    observed: np.ndarray
+    new: np.ndarray
+    notices: tuple[str, ...] = ()
+    drifts: tuple[Drift, ...] = ()
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """The likeliest class of every row, by name."""
+        return self.classes[self.probabilities.argmax(axis=1)]
+
+    @property
+    def agreement(self) -> tuple[int, float] | None:
+        """Of the new rows that came with a class, how many there are, and the share told rightly."""
+        given = np.flatnonzero(self.new & (self.observed != UNKNOWN))
+        if not len(given):
+            return None
+        told = self.probabilities[given].argmax(axis=1)
+        return len(given), float(np.mean(told == self.observed[given]))
+
+    def as_columns(self, id: str = "id") -> dict[str, list[Any]]:
+        """Id, predicted class, its probability, the known class, whether it is new, that of every class."""
+        best = self.probabilities.max(axis=1)
+        table: dict[str, list[Any]] = {
+            id: self.ids,
+            "predicted": [str(name) for name in self.predicted],
+            "probability": [float(p) for p in best],
+            "known": [str(self.classes[k]) if k != UNKNOWN else None for k in self.observed],
+            "type": [self.type] * len(self.ids),
+            "title": self.titles,
+        }
+        if self.new.any():
+            table["new"] = [bool(each) for each in self.new]
+        return table | {
+            f"p({name})": [float(p) for p in self.probabilities[:, k]] for k, name in enumerate(self.classes)
+        }
+
+
+def predict_known(
+    fitted: Fitted, type: str, ids: Sequence[str] | None = None, unlabelled: bool = False
+) -> Predictions:
+    """Of all items of a type, or of those named; and of these only the unlabelled ones, if asked."""
+    items, observed = fitted.network.items(type), fitted.labels_of(type)
+    probabilities = fitted.predict_proba(type)
+    assert items.labels is not None
+    rows = np.arange(len(items))
+    if ids:
+        rows = np.array([position(fitted.network, each, type) for each in ids])
+    if unlabelled:
+        rows = rows[observed[rows] == UNKNOWN]
+    return Predictions(
+        type,
+        [str(name) for name in items.ids[rows]],
+        [items.title(int(row)) for row in rows],
+        items.labels.classes,
+        probabilities[rows],
+        observed[rows],
+        np.zeros(len(rows), dtype=bool),
+    )
+
+
+def predict_rows(
+    fitted: Fitted,
+    table: Any,
+    type: str | None = None,
+    *,
+    id: str | None = None,
+    as_new: bool = False,
+    beside: Beside = (),
+) -> Predictions:
+    """See :meth:`coembed.fitted.Fitted.predict_rows`."""
+    rows, said = read_rows(fitted, table, type, id, beside)
+    labels = fitted.network.items(rows.type).labels
+    if labels is None or not labels.n_classes:
+        raise InputError(
+            f"the model knows no classes of {rows.type}; train with some labels, or fill cells with impute"
+        )
+    new = np.ones(len(rows.items), dtype=bool) if as_new else rows.known < 0
+    if not new.all():
+        said.append(
+            f"{int((~new).sum()):,} of {len(new):,} row(s) have ids that the model knows: answered as learnt "
+            "then, whatever they hold now (--as-new: as new rows)"
+        )
+    nothing = new & (rows.touched == 0)
+    if nothing.any():
+        said.append(
+            f"{int(nothing.sum()):,} new row(s) hold nothing that the model knows, such as "
+            f"{str(rows.items.ids[int(np.argmax(nothing))])[:40]!r}: their answers say nothing of them"
+        )
+    probabilities = np.empty((len(new), labels.n_classes), dtype=np.float32)
+    probabilities[~new] = fitted.predict_proba(rows.type)[rows.known[~new]]
+    for part, placed in placed_parts(fitted, rows, np.flatnonzero(new)):
+        assert placed.probabilities is not None
+        probabilities[part] = placed.probabilities
+    observed = rows.labels.copy()
+    observed[~new] = labels.values[rows.known[~new]]
+    return Predictions(
+        rows.type,
+        [str(each) for each in rows.items.ids],
+        [rows.items.title(i) for i in range(len(new))],
+        labels.classes,
+        probabilities,
+        observed,
+        new,
+        tuple(said),
+        tuple(drifts(fitted.network, rows)),
+    )

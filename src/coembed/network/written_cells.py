@@ -1,0 +1,151 @@
+"""Values of a column as its table would have written them, to stand beside the cells that are there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coembed.network.columns import Cells
+from coembed.network.columns.dates import parse_dates
+from coembed.network.columns.numbers import distinct_numbers
+from coembed.network.columns.yes_no import PAIRS, distinct_meanings
+from coembed.network.relations import Column
+
+DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
+"""Ways to write a date; the first that is read back as it was meant is taken."""
+SAMPLE = 300
+MOST_DIGITS = 6
+
+
+def empty_cells(cells: Cells) -> np.ndarray:
+    """Which cells hold nothing, or a word for nothing; not those that could not be understood.
+
+    Examples
+    --------
+    >>> empty_cells(Cells.of("age", ["31", "", "n/a", "many"])).tolist()
+    [False, True, True, False]
+    """
+    if cells.is_list or cells.is_nested or cells.is_number or cells.is_date:
+        return np.asarray(cells.array.is_null(nan_is_null=True), dtype=bool)
+    return ~cells.known[cells.codes]
+
+
+def written(cells: Cells, column: Column, values: np.ndarray) -> pa.Array:
+    """Numbers (of a date days since 1970, of yes or no 1 and 0) as the column has its own.
+
+    Examples
+    --------
+    >>> member = Cells.of("member", ["True", "False", "True", ""])
+    >>> written(member, Column("member", "yes/no"), np.array([0.0])).to_pylist()
+    ['False']
+    >>> born = Cells.of("born", ["31.01.1970", "02.01.1970"])
+    >>> written(born, Column("born", "date", whole=True), np.array([31.0])).to_pylist()
+    ['01.02.1970']
+    >>> written(Cells.of("size", ["1,5", "2,25"]), Column("size", "number"), np.array([1.234])).to_pylist()
+    ['1,23']
+    """
+    if column.kind == "yes/no":
+        return _yes_or_no(cells, values)
+    if column.kind == "date":
+        return _dates(cells, values, column.whole)
+    if not cells.is_number:
+        return _number_texts(cells, values, column.whole)
+    whole = column.whole or pa.types.is_integer(cells.type)
+    kept = np.rint(values) if whole else values
+    return pa.array(kept.astype(np.int64) if pa.types.is_integer(cells.type) else kept)
+
+
+def filled(cells: Cells, rows: np.ndarray, values: pa.Array) -> pa.ChunkedArray:
+    """The column with these values in place of what some rows had.
+
+    Examples
+    --------
+    >>> filled(Cells.of("age", [31, None, 44]), np.array([1]), pa.array([28])).to_pylist()
+    [31, 28, 44]
+    """
+    place = np.full(len(cells), -1)
+    place[rows] = np.arange(len(rows))
+    given = cells.array
+    if pa.types.is_decimal(given.type):  # an expected value has no fixed number of digits
+        given = given.cast(pa.float64())
+    if pa.types.is_null(given.type):  # nothing was there that could have a type
+        given = given.cast(values.type)
+    chosen = values.cast(given.type, safe=False).take(pa.array(place, mask=place < 0))
+    return pc.if_else(pa.array(place >= 0), chosen, given)
+
+
+def _yes_or_no(cells: Cells, values: np.ndarray) -> pa.Array:
+    if pa.types.is_boolean(cells.type):
+        return pa.array(values > 0.5)
+    words = {1.0: "yes", 0.0: "no"}
+    meanings = distinct_meanings(cells)
+    for place in np.argsort(cells.counts, kind="stable"):  # the commonest comes last, and stays
+        if not np.isnan(meanings[place]):
+            words[meanings[place]] = cells.distinct[int(place)].as_py()
+            other = next((p for p in PAIRS if words[meanings[place]].lower() in p), None)
+            if other is not None and not (meanings == 1 - meanings[place]).any():
+                opposite = other[int(meanings[place])]
+                words[1 - meanings[place]] = (
+                    opposite.upper() if words[meanings[place]].isupper() else opposite
+                )
+    texts = pa.array([words[float(each > 0.5)] for each in (0.0, 1.0)], pa.large_string())
+    chosen = texts.take(pa.array((values > 0.5).astype(np.int64)))
+    return chosen.cast(pa.int64()) if cells.is_number else chosen
+
+
+def _dates(cells: Cells, days: np.ndarray, whole: bool) -> pa.Array:
+    if whole:
+        days = np.rint(days)
+        stamps = days.astype(np.int64).astype("datetime64[D]")
+    else:
+        stamps = np.rint(days * 86_400).astype(np.int64).astype("datetime64[s]")
+    if cells.is_date:
+        return pa.array(stamps)
+    there = cells.distinct.filter(pa.array(cells.known)).slice(0, SAMPLE)
+    before = parse_dates(Cells.of(cells.name, there))
+    for way in DATES:
+        texts = [each.strftime(way if whole else f"{way} %H:%M") for each in stamps.astype(object)]
+        found = pa.array(texts, pa.large_string())
+        few = found.slice(0, max(len(there) // 30, 1))  # not so many that they decide how all are read
+        both = parse_dates(Cells.of(cells.name, pa.concat_arrays([there, few])))
+        same = np.array_equal(both[: len(there)], before, equal_nan=True)
+        if same and np.allclose(both[len(there) :], days[: len(few)], atol=1e-3, rtol=0):
+            return found
+    return pa.array([str(each) for each in stamps], pa.large_string())
+
+
+def _number_texts(cells: Cells, values: np.ndarray, whole: bool) -> pa.Array:
+    digits = 0 if whole else _digits(cells)
+    texts = np.array([f"{each:.{digits}f}" for each in values], dtype=object)
+    if _decimal_comma(cells):
+        texts = np.array([text.replace(".", ",") for text in texts], dtype=object)
+    return pa.array(texts, pa.large_string())
+
+
+def _decimal_comma(cells: Cells) -> bool:
+    """Whether 1,5 is one and a half here."""
+    texts = cells.distinct.filter(pa.array(cells.known))
+    marked = texts.filter(pc.match_substring_regex(texts, r"^[+-]?\d+,\d+$")).slice(0, 1)
+    if not len(marked):
+        return False
+    at = pc.index(cells.distinct, marked[0]).as_py()
+    meant = float(marked[0].as_py().replace(",", "."))
+    return bool(distinct_numbers(cells)[at] == meant)
+
+
+def _digits(cells: Cells) -> int:
+    """How many digits the cells have behind their mark, at most."""
+    ends = pc.extract_regex(cells.distinct.slice(0, SAMPLE), r"[.,](?P<digits>\d+)\D*$")
+    length = pc.max(pc.utf8_length(pc.struct_field(ends, "digits").drop_null())).as_py()
+    return min(length or 0, MOST_DIGITS) or 2

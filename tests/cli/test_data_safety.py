@@ -1,0 +1,108 @@
+"""Nothing that a user gave is written over or hidden, and a table may come from standard input."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from coembed.errors import InputError
+from coembed.fitted import load, save
+from coembed.network import read, write, write_customers
+
+
+@pytest.fixture
+def customers(tmp_path):
+    write_customers(tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    def pipe(content: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+
+    return pipe
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("source", ["", "customers.csv"])
+def test_a_model_is_not_written_beside_the_tables_it_is_of(run, customers, source):
+    before = contents(customers)
+    ran = run("train", customers / source, "-o", customers, "--label", "segment", "--epochs", 1)
+    assert ran.code == 2
+    assert "holds a network (customers.csv)" in ran.err
+    assert str(customers / "model") in ran.err
+    assert contents(customers) == before
+    assert len(read(customers).main) == 2000
+
+
+@pytest.mark.parametrize(
+    "name", ["edges", "a.parquet", "a.csv.gz", "cora.mat", "cora.edge", "ind.cora.x", "network.toml"]
+)
+def test_a_folder_of_any_format_is_refused(general, tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(InputError, match="holds a network"):
+        save(general, tmp_path)
+    assert contents(tmp_path) == {name: b"mine"}
+
+
+def test_placed_items_are_not_written_beside_a_network(run, model, demo, tmp_path):
+    write(demo, tmp_path / "net")
+    before = contents(tmp_path / "net")
+    assert run("embed", model, tmp_path / "net", "-o", tmp_path / "net").code == 2
+    assert contents(tmp_path / "net") == before
+
+
+def test_a_model_may_be_replaced_though_there_are_tables_beside_it(run, model, tmp_path):
+    # answers are often written into the model's own folder
+    placed = tmp_path / "model"
+    save(load(model), placed)
+    assert run("predict", placed, "-o", placed / "classes.csv").code == 0
+    save(load(model), placed)
+    assert (placed / "classes.csv").is_file()
+
+
+def test_a_table_on_standard_input_is_that_of_a_file(run, customers, piped, tmp_path):
+    (tmp_path / "stdin.csv").write_bytes((customers / "customers.csv").read_bytes())
+    expected = run("info", tmp_path / "stdin.csv", "--label", "segment", "--json").json
+    piped((customers / "customers.csv").read_bytes())
+    assert run("info", "-", "--label", "segment", "--json").json == expected
+
+
+def test_parquet_on_standard_input(run, piped):
+    table = io.BytesIO()
+    people = {"id": ["ann", "bob", "eve"], "age": [31, 44, 28], "tall": [1, 0, 1]}
+    parquet.write_table(pa.table(people), table)
+    piped(table.getvalue())
+    assert run("info", "-", "--json").json["types"][0]["count"] == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"id,age,town\nann,31\n", "standard input, line 2: expected 3 columns"),
+        (b"", "standard input is empty"),
+    ],
+)
+def test_what_is_wrong_on_standard_input_is_said_of_it(run, piped, content, said):
+    piped(content)
+    ran = run("info", "-")
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_standard_input_is_one_table_and_leaves_nothing(run, piped, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    piped(b"id,age,town\nann,31,Oslo\nbob,44,Rome\n")
+    assert run("info", "-").code == 0
+    assert not list(tmp_path.iterdir())
+    ran = run("info", "-", "-")
+    assert ran.code == 2
+    assert "one table" in ran.err
