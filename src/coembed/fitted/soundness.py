@@ -140,6 +140,9 @@ def _check_cell_model(name: str, model: CellModel, span: int) -> None:
 
 
 def _check_placing(fitted: Fitted, placing: Placing) -> None:
+    for name in fitted.network.relations:
+        if name not in placing.readings:
+            raise InputError(f"it does not say how the values of {name} are read")
     for name, alike in placing.alike.items():
         count = len(fitted.network.items(name))
         if alike is None:
