@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from coembed.network.network import ATTRIBUTES, LINKS, Network
 from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
+    from coembed.fitted.batch_answers import Batch
     from coembed.fitted.growing import Embedded
     from coembed.fitted.imputing import Imputed
     from coembed.fitted.matches import Item, Match
@@ -249,6 +250,21 @@ class Fitted:
         from coembed.fitted.questions import complete
 
         return complete(self, item, relation, k, type, known, positions, backwards)
+
+    def complete_all(
+        self,
+        relation: str | None = None,
+        k: int = 10,
+        *,
+        type: str | None = None,
+        items: Sequence[Item] | None = None,
+        known: bool = False,
+        backwards: bool = False,
+    ) -> Batch:
+        """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
+        from coembed.fitted.batch_answers import Batch
+
+        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards)
 
     def nearest(
         self,
