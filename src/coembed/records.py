@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.untrusted import checked_csr
 
 
 def pack(record: Any, prefix: str = "a") -> tuple[Any, dict[str, np.ndarray]]:
@@ -75,22 +78,74 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], classes: Iterable[type],
         if "~array" in value:
             return arrays[value["~array"]]
         if "~matrix" in value:
-            matrix = sp.csr_array(
-                tuple(walk(piece) for piece in value["~matrix"]), shape=tuple(value["shape"])
-            )
-            # scipy's products trust the indices: unchecked ones would read outside the arrays
-            matrix.check_format(full_check=check)
-            return matrix
+            data, indices, indptr = (walk(piece) for piece in value["~matrix"])
+            if check:
+                return checked_csr(data, indices, indptr, value["shape"])
+            return sp.csr_array((data, indices, indptr), shape=tuple(value["shape"]))
         if "~pairs" in value:
             return {key: walk(each) for key, each in value["~pairs"]}
         if "~" in value:
             name = value["~"]
             if name not in known:
                 raise InputError(f"it holds a record {str(name)[:40]!r} that this program does not know")
-            return known[name](**{key: walk(each) for key, each in value.items() if key != "~"})
+            given = {key: walk(each) for key, each in value.items() if key != "~"}
+            _check_fields(known[name], given)
+            return known[name](**given)
         return {key: walk(each) for key, each in value.items()}
 
     return walk(tree)
+
+
+def _check_fields(kind: type, given: Mapping[str, Any]) -> None:
+    """What was stored under a field is what the class says of it; an old record may lack some."""
+    hints = _hints(kind)
+    for name, value in given.items():
+        if name not in hints:
+            raise InputError(
+                f"it holds a {kind.__name__} with {name[:40]!r}, which this program does not know"
+            )
+        if not fits(value, hints[name]):
+            raise InputError(f"{name} of its {kind.__name__} is not what it should be")
+
+
+@lru_cache(maxsize=64)
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what a type hint says, as far as records go.
+
+    Examples
+    --------
+    >>> fits({"a": (1, 2)}, dict[str, tuple[int, ...]]), fits("1", int | None), fits(True, float)
+    (True, False, False)
+    """
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if hint is None or hint is NoneType:
+        return value is None
+    if origin in (Union, UnionType):
+        return any(fits(value, each) for each in inside)
+    if origin is list:
+        return type(value) is list and all(fits(each, inside[0]) for each in value)
+    if origin is Literal:
+        return value in inside
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(
+            fits(key, inside[0]) and fits(each, inside[1]) for key, each in value.items()
+        )
+    if origin is tuple:
+        if type(value) is not tuple:
+            return False
+        expected = inside[:1] * len(value) if inside[-1:] == (...,) else inside
+        return len(value) == len(expected) and all(map(fits, value, expected))
+    if hint is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    if hint in (int, bool, str):
+        return type(value) is hint
+    return isinstance(value, origin or hint)
 
 
 def plain(value: Any) -> Any:

@@ -20,10 +20,10 @@ def people(general, tmp_path_factory):
 def test_a_number_comes_in_its_unit_with_its_spread(run, people, general):
     ran = run("complete", people, "--item", "p001", "--column", "income")
     heading, line = ran.out.splitlines()
-    assert heading.split("\t") == ["name", "income", "±", "known"]
-    name, value, spread, known = line.split("\t")
+    assert heading.split("\t") == ["name", "income", "±", "cell"]
+    name, value, spread, cell = line.split("\t")
     (match,) = general.complete("p001", "income")
-    assert (name, known) == ("income", "yes")
+    assert (name, float(cell.replace(",", ""))) == ("income", round(match.cell))
     assert float(value.replace(",", "")) == pytest.approx(match.score, abs=match.std / 10)
     assert float(spread.replace(",", "")) == pytest.approx(match.std, rel=0.06)
     (found,) = run("complete", people, "--item", "p001", "--column", "income", "--json").json
@@ -121,7 +121,7 @@ def test_every_item_that_is_named_is_answered(run, people, general):
     incomes = run(
         "complete", people, "--item", "p001", "--item", "p003", "--column", "income"
     ).out.splitlines()
-    assert incomes[0].split("\t") == ["item", "name", "income", "±", "known"]
+    assert incomes[0].split("\t") == ["item", "name", "income", "±", "cell"]
     near = run("nearest", people, "--item", "p001", "--item", "p002", "--to", "film", "-k", 1, "--json").json
     assert [each["item"] for each in near] == ["p001", "p002"]
     ran = run("nearest", people, "--item", "p001", "--item", "f001")

@@ -117,6 +117,48 @@ def test_cosines_of_exported_codes_are_the_answers(general):
     assert [m.name for m in found] == [f"f{i:03d}" for i in np.argsort(-cosines, kind="stable")]
 
 
+def test_a_number_has_two_poles(general):
+    """What is low is as near the other way, and can be asked for, and is exported."""
+    network = general.network
+    attributes = network.relation("income").target
+    place = network.items(attributes).position("income")
+    code = general.codes(attributes).mean[place]
+    cosines = unit_length(general.codes("person").mean) @ unit_length(code[None])[0]
+    poorest, richest = int(cosines.argmin()), int(cosines.argmax())
+    for row, word in ((poorest, "low"), (richest, "high")):
+        found = general.profile(f"p{row:03d}", 1000)
+        assert all(match.score >= 0 for match in found if match.name == "income")
+        (income,) = (match for match in found if match.name == "income")
+        assert income.title == f"income {word}"
+        assert income.score == pytest.approx(abs(cosines[row]), abs=1e-5)
+        assert general.nodes_about(f"income {word}", 1)[0].name == f"p{row:03d}"
+    assert general.nodes_about("income", 60) == general.nodes_about("income high", 60)
+    arrays = arrays_of(general)
+    ids = arrays[f"{attributes}.ids"].tolist()
+    assert "income" not in ids
+    low, high = (arrays[f"{attributes}.mean"][ids.index(f"income {word}")] for word in ("low", "high"))
+    np.testing.assert_array_equal(low, -high)
+    np.testing.assert_array_equal(high, code)
+
+
+def test_the_cell_that_is_known_is_said(general):
+    network = general.network
+    for name in ("income", "member"):
+        relation = network.relation(name)
+        known = np.diff(relation.values.indptr) > 0
+        row, other = int(np.flatnonzero(known)[0]), int(np.flatnonzero(~known)[0])
+        (there,) = general.complete(f"p{row:03d}", name)
+        assert there.cell == pytest.approx(relation.column.cell(relation.values.data[0]))
+        assert there.as_dict()["cell"] == there.cell
+        (missing,) = general.complete(f"p{other:03d}", name)
+        assert (missing.cell, missing.known) == (None, False)
+    city = network.relation("city")
+    row = int(np.flatnonzero(np.diff(city.values.indptr))[0])
+    titles = network.items(city.target).title(int(city.values.indices[0]))
+    # however unlikely
+    assert [m.title for m in general.complete(f"p{row:03d}", "city", 1) if m.known] == [titles]
+
+
 def test_saved_is_loaded_and_answers_alike(general, tmp_path):
     loaded = load(save(general, tmp_path / "model"))
     for question in (("p001", "income"), ("p001", "city"), ("p001", "follows"), ("f001", "saw")):

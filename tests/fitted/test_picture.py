@@ -30,6 +30,23 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are(fitted, tmp_path):
     draw_map(odd, odd.map2d("pca"), tmp_path / "map.png")
 
 
+def test_a_map_counts_the_labels_of_all_types(general):
+    known = {name: len(general.network.items(name).labels.known) for name in ("person", "film")}
+    assert picture._known_labels(general.network) == (
+        f", known labels of {known['person']} person and {known['film']} film"
+    )
+
+
+def test_attributes_are_named_so_that_they_say_something(general):
+    network = general.network
+    type = network.relation("income").target
+    name = picture._names_of(network, type)
+    assert name(network.items(type).position("income")) == "income high"
+    assert name(network.items(type).position("city=Oslo")) == "Oslo"
+    numbered = Items.build("x", ["frames=8"], np.array(["8"], dtype=object))
+    assert numbered.speaking(0) == "frames=8"
+
+
 def test_classes_take_turns_in_being_named(fitted):
     order = _by_turns(fitted)
     assert sorted(order) == list(range(40))

@@ -5,16 +5,19 @@ import pytest
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from general_network import general_network
 from torch.autograd import gradcheck
 
 from coembed.distributed.row_range import Rows
 from coembed.kernels import HIDDEN_SHARE, Noise, hidden_cells
 from coembed.model import Cells, ItemCodes, ModelledRelation, RelationTerm
 from coembed.model.relation_term import COPIED
+from coembed.model.scan import scan
 from coembed.model.views_inference import View
 from coembed.network import Items, Network, Relation
 from coembed.settings import preset_settings
 from coembed.training import fit
+from coembed.views.cells import CellLayout
 
 SIZE = 3
 
@@ -124,6 +127,23 @@ def test_a_cell_that_counts_is_one_that_the_inputs_do_not_show():
         view.weight.fill_(1.0)
     shown = view.before_tanh(0, *view.first_layer(Noise(3, 5)), Noise(3, 5))[:, 0] / view.scale
     torch.testing.assert_close(shown, (~whole).sum(dim=1).float())
+
+
+@pytest.mark.parametrize("type", ["person", "film"])  # with links of its own, and without
+def test_the_inputs_of_paper_do_not_show_the_cells_that_count(type):
+    network = general_network()
+    model = scan(network, preset_settings("paper"))
+    key = f"t{list(network.types).index(type)}"
+    inference, noise = model.inference[key], Noise(3, 5)
+    cells = inference.inputs.matrices[inference.names.index("cells")]
+    place = CellLayout.of(network.columns(type)).place
+    hidden = hidden_cells(noise, type, Rows.all(len(cells)), place.max() + 1, cells)[:, place]
+    before = inference(noise.of(key)).output
+    cells += 100.0 * hidden
+    torch.testing.assert_close(inference(noise.of(key)).output, before)
+    assert not torch.allclose(inference(None).output, before)
+    cells += 100.0 * ~hidden
+    assert not torch.allclose(inference(noise.of(key)).output, before)
 
 
 def directed(n=7, seed=3, likelihood="bernoulli"):

@@ -211,7 +211,7 @@ def test_a_failure_leaves_the_older_network(folder, demo, odd, assert_same, monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("coembed.network.readers.mapped.seal", full_disk)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(InputError, match="No space"):
         write_mapped(odd, folder)
     assert_same(open_mapped(folder, check="full"), demo)
     assert os.listdir(folder.parent) == ["net"]

@@ -230,6 +230,18 @@ def test_any_name_will_do(tmp_path, name):
     assert len(set(network.items("a.attributes").ids)) == len(network.items("a.attributes")) == 3
 
 
+def test_the_column_called_id_is_the_id(tmp_path):
+    text = "customer_id,email,id,age\n7,a@x.org,k1,31\n8,b@x.org,k2,44\n"
+    assert list(read(put(tmp_path / "a", customers=text)).main.ids) == ["k1", "k2"]
+
+
+def test_utf16_is_read(tmp_path):
+    text = "id\ttown\tage\n1\tÅre\t3,5\n2\tŁódź\t4,5\n3\tÅre\t5,0\n"
+    network = read(put(tmp_path / "a", people=text.encode("utf-16")))
+    assert "town=Åre" in network.items("people.attributes").ids
+    assert network.relation("age").column.cell(network.relation("age").values.data).tolist() == [3.5, 4.5, 5]
+
+
 def test_tables_as_people_save_them(tmp_path):
     put(tmp_path, a='\ufeffid;x;note;\r\nu;1,5;"a; b";\r\nv;2,5;"c\nd";\r\n')
     network = read(tmp_path / "a.csv")
@@ -269,6 +281,46 @@ def test_lists_of_links_are_read_as_ever(tmp_path):
         network = read(tmp_path / "friends.csv")
         assert network.is_plain
         assert network.n_links == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,age\nann,31\nbob,44\neve,31\n",
+        "id,town\nann,Oslo\nbob,Rome\neve,Oslo\n",
+        "id,age\n31,44\n44,31\n50,44\n",  # ages that are ids, too
+        "name,age\nann,31\nann,44\neve,31\n",
+        "node,group\nann,x\nbob,y\neve,x\n",
+        "country,people\nMali,24\nPeru,34\nOman,5\n",
+    ],
+)
+def test_an_id_and_what_it_has_is_a_table(tmp_path, text):
+    network = read(put(tmp_path / "a", people=text) / "people.csv")
+    assert list(network.types) == ["people", "people.attributes"]
+    assert len(network.items("people")) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,friend\nann,bob\nann,eve\nbob,eve\n",
+        "source,target\nann,bob\n",
+        "id,target\n1,7\n2,8\n",
+        "person,friend\nann,bob\neve,kim\n",
+        "user_id,item_id\n1,7\n2,8\n",
+        "ann,bob\nbob,eve\n",
+    ],
+)
+def test_two_columns_of_ids_are_links(tmp_path, text):
+    network = read(put(tmp_path / "a", people=text) / "people.csv")
+    assert network.is_plain
+    assert network.n_links == text.count("\n") - (not text.startswith("ann"))
+
+
+def test_a_repeated_id_of_two_columns_is_refused(tmp_path):
+    path = put(tmp_path / "a", people="id,age\n1,31\n2,44\n1,2\n") / "people.csv"
+    with pytest.raises(InputError, match=r"line 4: id '1' is that of .*line 2, but 'age' differs.*source"):
+        read(path)
 
 
 def test_items_beside_links_are_read(tmp_path):

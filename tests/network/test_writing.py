@@ -68,7 +68,7 @@ def test_a_failure_leaves_the_older_network_or_nothing(
 
     monkeypatch.setattr(pyarrow.csv, "write_csv", fail_late("csv"))
     monkeypatch.setattr(pyarrow.parquet, "write_table", fail_late("parquet"))
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(InputError, match="No space"):
         write(demo, tmp_path / "net", format)
     assert os.listdir(tmp_path) == (["net"] if older else [])
     if older:

@@ -23,4 +23,3 @@ def test_many_rows_have_the_same_leading_space(monkeypatch):
 
 def test_networks_of_usual_sizes_keep_what_they_ask_for():
     assert decomposition.affordable_rank(256, 250_000) == 256
-    assert decomposition.affordable_hidden(64, 500_000) == 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 
@@ -13,14 +14,29 @@ def main(arguments: list[str] | None = None) -> None:
     from coembed.cli.app import app
     from coembed.cli.console import say
     from coembed.cli.standard_input import in_words
-    from coembed.errors import InputError
+    from coembed.errors import InputError, one_line
 
     # torch says once a process that its sparse matrices are young; nobody at a command line can act on that
     warnings.filterwarnings("ignore", message="Sparse (CSR|invariant)")
     try:
+        if "" in (sys.argv[1:] if arguments is None else arguments):
+            # mostly a shell variable that nobody set; as a path it would be the current folder
+            raise InputError("an argument is empty; give it a value, or . for the current folder")
         app(arguments)
     except InputError as error:
         say(f"coembed: {in_words(str(error))}", "red")
+        sys.exit(2)
+    except BrokenPipeError:
+        # whoever read the answers has had enough, as `head` has; Python would complain when it closes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        say(f"coembed: {one_line(f'{named}{error.strerror or error}')}; check the disk and the paths", "red")
+        sys.exit(2)
+    except MemoryError as error:
+        said = one_line(error, 120)
+        say(f"coembed: this needs more memory than there is ({said}); take a smaller network", "red")
         sys.exit(2)
     except ArithmeticError as error:
         say(f"coembed: {error}", "red")

@@ -49,19 +49,24 @@ def asked_items(
 
 def _type_of(network: Network, item: str, type: str | None, relation: str | None) -> str:
     from coembed.fitted.matches import type_of
+    from coembed.fitted.poles import find_pole
 
     joined = network.relations.get(relation or "")
     if type is None and joined is not None:
         for end in (joined.source, joined.target):
             if network.items(end).find(item) is not None:
                 return end
-    return type_of(network, item, type)
+    pole = find_pole(network, item, type)
+    return type_of(network, item, type) if pole is None else pole.type
 
 
 def print_answers(
     found: Mapping[str, Sequence[Match]], score: str, json: bool, column: Column | None = None
 ) -> None:
-    """What one item is answered with, or several, each under its id; numbers in the unit of their column."""
+    """What one item is answered with, or several, each under its id.
+
+    Numbers come in the unit of their column, as they are expected and as they are known.
+    """
     several = len(found) > 1
     if json:
         answers = [
@@ -79,19 +84,24 @@ def print_answers(
         "title": [match.title for match in matches],
     }
     if column is not None and column.numeric and matches[0].name == column.name:
-        from coembed.fitted.cell_texts import cell_texts
+        from coembed.fitted.cell_texts import cell_text, cell_texts
 
         texts = [cell_texts(column, match.score, match.std) for match in matches]
         columns[column.name], columns["±"] = ([text[place] for text in texts] for place in (0, 1))
+        columns["cell"] = [
+            "unknown" if match.cell is None else cell_text(column, match.cell) for match in matches
+        ]
         del columns["title"]
     else:
         columns[score], columns["±"] = [match.score for match in matches], [match.std for match in matches]
-    columns["known"] = [match.known for match in matches]
+        columns["known"] = [match.known for match in matches]
+        columns["cell"] = [None if match.cell is None else bool(match.cell) for match in matches]
     columns["label"] = [match.label for match in matches]
     if not several:
         del columns["item"]
     if columns.get("title") == columns["name"]:
         del columns["title"]
-    if not any(columns["label"]):
-        del columns["label"]
+    for name in ("cell", "label"):
+        if all(each is None for each in columns[name]):
+            del columns[name]
     print_rows(list(columns), list(zip(*columns.values(), strict=True)))

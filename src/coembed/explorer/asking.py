@@ -17,7 +17,7 @@ from coembed.maps.layout import Layout, Plane
 from coembed.maps.picture import coloured_type, item_weights
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.network import Network
-from coembed.network.relations import Relation
+from coembed.network.relations import Column, Relation
 from coembed.network.ways import Way, ways_of
 
 if TYPE_CHECKING:
@@ -47,13 +47,20 @@ class TypeFacts:
         self.items: Items = fitted.network.items(type)
         # a large network keeps its names packed; here they are asked for one by one, so they are unpacked
         self.ids = _array(self.items.ids)
-        self.titles = self.ids if self.items.titles is None else _array(self.items.titles)
+        self.owner = fitted.network.owner_type(type)
+        self.titles = self.ids
+        if self.items.titles is not None:
+            spoken = self.items.title if self.owner is None else self.items.speaking
+            self.titles = _array(spoken(i) for i in range(len(self.items)))
         self.positions = {name: i for i, name in enumerate(self.ids)}
         self.weights = item_weights(fitted.network, type)
-        self.owner = fitted.network.owner_type(type)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def values(self, column: Column) -> list[str]:
+        """Of attributes, those of one column as its cells have them."""
+        return [self.items.title(i) for i in range(column.start, column.stop)]
 
     @property
     def class_names(self) -> list[str]:

@@ -113,8 +113,7 @@ def cell_dict(relation: Relation, expected: list[Match], known: str | None) -> d
 def _known(explorer: Explorer, relation: Relation, row: int) -> str | None:
     column = relation.column
     assert column is not None
-    titles = explorer.types[relation.target].titles
-    return known_text(relation, row, [str(each) for each in titles[column.start : column.stop]])
+    return known_text(relation, row, explorer.types[relation.target].values(column))
 
 
 def _column(explorer: Explorer, type: str, row: int) -> dict[str, Any] | None:

@@ -169,7 +169,7 @@ def _fill(explorer: Explorer, rows: Rows, i: int, relation: Relation, name: str,
         given = cell if isinstance(cell, Mapping) else dict.fromkeys(cell, 1.0)
         _join(explorer, rows, i, Way(relation.name, True, relation.target), name, given)
         return
-    coding = known_coding(relation, explorer.types[relation.target].titles)
+    coding = known_coding(relation, explorer.types[relation.target].values(column))
     text = cell_text(cell)
     matrix = KINDS[column.kind].values(Cells.of(column.name, [text]), coding)
     if not matrix.nnz:
@@ -190,8 +190,8 @@ def cell_text(cell: str | float | bool | None) -> str:
 def _titles(explorer: Explorer, relation: Relation) -> dict[str, int]:
     column = relation.column
     assert column is not None
-    titles = explorer.types[relation.target].titles[column.start : column.stop]
-    return {str(title): column.start + i for i, title in enumerate(titles)}
+    titles = explorer.types[relation.target].values(column)
+    return {title: column.start + i for i, title in enumerate(titles)}
 
 
 def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:

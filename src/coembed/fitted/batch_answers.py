@@ -20,6 +20,7 @@ from coembed.errors import InputError
 from coembed.fitted.matches import Item, position
 from coembed.fitted.pair_candidates import AT_ONCE, Candidates, parts_of, too_many
 from coembed.fitted.questions import cell_answers, in_unit, named_relation
+from coembed.network.cell_values import cell_values
 from coembed.network.items import UNKNOWN
 from coembed.network.relations import Relation
 
@@ -40,7 +41,7 @@ class Ranked:
         Positions of the item and of what it should have.
     rank
         From 1 on.
-    score, std, known
+    score, std, known, cell
         As in a :class:`~coembed.fitted.matches.Match`.
     """
 
@@ -52,6 +53,7 @@ class Ranked:
     score: np.ndarray
     std: np.ndarray
     known: np.ndarray
+    cell: np.ndarray | None = None
 
 
 class Batch:
@@ -197,9 +199,17 @@ class Batch:
             if column.numeric:
                 expected, spread = in_unit(column, expected, spread)
             best = top_of_rows(expected, self.k)
-            here = np.repeat(part, best.shape[1])
-            told, std = (np.take_along_axis(each, best, axis=1).ravel() for each in (expected, spread))
-            yield replace(self._lines(here, span[best].ravel(), told), std=std)
+            # what is known is said, however unlikely
+            held = sp.csr_array(relation.values[part])
+            owner, place = np.repeat(np.arange(len(part)), np.diff(held.indptr)), held.indices - span[0]
+            more = (best[owner] != place[:, None]).all(axis=1)
+            at = np.append(np.repeat(np.arange(len(part)), best.shape[1]), owner[more])
+            which = np.append(best.ravel(), place[more])
+            order = np.argsort(at, kind="stable")
+            at, which = at[order], which[order]
+            lines = self._lines(part[at], span[which], expected[at, which])
+            cells = None if column.kind == "category" else column.cell(cell_values(relation)[part[at]])
+            yield replace(lines, std=spread[at, which], cell=cells)
 
     # Lines
 
@@ -258,6 +268,8 @@ class Batch:
         )
         columns["std"] = pa.array(part.std)
         columns["known"] = pa.array(part.known)
+        if part.cell is not None:
+            columns["cell"] = pa.array(part.cell, mask=np.isnan(part.cell))
         probabilities = self.fitted.probabilities_of(part.target)
         if others.labels is not None and others.n_classes and probabilities is not None:
             observed = others.labels.values[part.targets]

@@ -70,7 +70,17 @@ def known_text(relation: Relation, row: int, titles: list[str]) -> str | None:
         return titles[int(matrix.indices[part.start]) - column.start]
     if column.kind == "yes/no":
         return "yes" if value else "no"
-    cell = float(column.cell(value))
+    return cell_text(column, float(column.cell(value)))
+
+
+def cell_text(column: Column, cell: float) -> str:
+    """A number or a date as its table would have it.
+
+    Examples
+    --------
+    >>> cell_text(Column("income", "number", whole=True), 51999.9), cell_text(Column("born", "date"), 10957.0)
+    ('52,000', '2000-01-01')
+    """
     if column.kind == "date":
         return date_text(cell)
     return f"{round(cell):,}" if column.whole else f"{cell:,.6g}"

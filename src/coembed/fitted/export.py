@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,8 @@ import numpy as np
 from coembed.errors import InputError
 from coembed.files import replacing_file
 from coembed.fitted.fitted import Fitted
+from coembed.fitted.poles import numbers_of, pole_name
+from coembed.network.items import Items
 from coembed.network.network import UNKNOWN
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
@@ -50,22 +53,57 @@ def export(
     return _WRITERS[chosen](fitted, target)
 
 
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """The items of a type as they are written: codes of all, and of every number its low pole at the end."""
+
+    items: Items
+    ids: list[str]
+    titles: list[str]
+    mean: np.ndarray
+    std: np.ndarray
+
+    @classmethod
+    def of(cls, fitted: Fitted, type: str) -> Exported:
+        items, codes, numbers = (
+            fitted.network.items(type),
+            fitted.codes(type),
+            numbers_of(fitted.network, type),
+        )
+        rows = list(numbers)
+
+        def names(name: Callable[[int], str]) -> list[str]:
+            high = [pole_name(name(i), numbers[i], 1) if i in numbers else name(i) for i in range(len(items))]
+            return high + [pole_name(name(i), numbers[i], -1) for i in rows]
+
+        mean, std = np.vstack([codes.mean, -codes.mean[rows]]), np.vstack([codes.std, codes.std[rows]])
+        return cls(items, names(lambda i: str(items.ids[i])), names(items.title), mean, std)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def _exported(fitted: Fitted) -> dict[str, Exported]:
+    return {name: Exported.of(fitted, name) for name in fitted.network.types}
+
+
 def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
     """The codes as arrays by name.
 
     ``TYPE.ids``, ``TYPE.mean`` and ``TYPE.std`` of every type, in the common space: the inner product or the
-    cosine of any two rows says how related they are. ``TYPE.titles`` where items have titles;
-    ``TYPE.probabilities`` and ``TYPE.classes`` where they have classes. Of a relation that has a direction,
-    or that is one of several between the same types, ``RELATION.query``: what to compare with the codes of
-    its target instead of the codes of its source.
+    cosine of any two rows says how related they are. Of a number there are two rows, where it is high and
+    where it is low. ``TYPE.titles`` where items have titles; ``TYPE.probabilities`` and ``TYPE.classes``
+    where they have classes. Of a relation that has a direction, or that is one of several between the same
+    types, ``RELATION.query``: what to compare with the codes of its target instead of the codes of its
+    source.
     """
     found: dict[str, np.ndarray] = {}
-    for name, items in fitted.network.types.items():
-        codes, probabilities = fitted.codes(name), fitted.probabilities_of(name)
-        found[f"{name}.ids"] = np.array([str(each) for each in items.ids], dtype=str)
+    for name, rows in _exported(fitted).items():
+        items, probabilities = rows.items, fitted.probabilities_of(name)
+        found[f"{name}.ids"] = np.array(rows.ids, dtype=str)
         if items.titles is not None:
-            found[f"{name}.titles"] = np.array([str(each) for each in items.titles], dtype=str)
-        found[f"{name}.mean"], found[f"{name}.std"] = codes.mean, codes.std
+            found[f"{name}.titles"] = np.array(rows.titles, dtype=str)
+        found[f"{name}.mean"], found[f"{name}.std"] = rows.mean, rows.std
         if items.labels is not None and items.n_classes and probabilities is not None:
             found[f"{name}.probabilities"] = probabilities
             found[f"{name}.classes"] = items.labels.classes.astype(str)
@@ -90,31 +128,26 @@ def check_target(path: Path, format: str | None = None) -> Format:
     raise InputError(f"there is no {what}; known: {', '.join(FORMATS)} (choose with --format)")
 
 
-def _means(fitted: Fitted) -> np.ndarray:
-    return np.vstack([fitted.codes(name).mean for name in fitted.network.types])
+def _columns(parts: Mapping[str, Exported]) -> tuple[list[str], list[str], list[str], np.ndarray, np.ndarray]:
+    """Type, id, title, mean and standard deviation of all rows, type after type."""
+    return (
+        [name for name, rows in parts.items() for _ in range(len(rows))],
+        [id for rows in parts.values() for id in rows.ids],
+        [title for rows in parts.values() for title in rows.titles],
+        np.vstack([rows.mean for rows in parts.values()]),
+        np.vstack([rows.std for rows in parts.values()]),
+    )
 
 
-def _ids(fitted: Fitted) -> list[str]:
-    return [str(each) for items in fitted.network.types.values() for each in items.ids]
-
-
-def _titles(fitted: Fitted) -> list[str]:
-    return [items.title(i) for items in fitted.network.types.values() for i in range(len(items))]
-
-
-def _types(fitted: Fitted) -> list[str]:
-    return [name for name, items in fitted.network.types.items() for _ in range(len(items))]
-
-
-def _labels(fitted: Fitted) -> tuple[list[str | None], list[float | None]]:
+def _labels(fitted: Fitted, parts: Mapping[str, Exported]) -> tuple[list[str | None], list[float | None]]:
     """Class of every item, observed or else predicted, and the probability of that class."""
     labels: list[str | None] = []
     chances: list[float | None] = []
-    for name, items in fitted.network.types.items():
-        probabilities = fitted.probabilities_of(name)
+    for name, rows in parts.items():
+        items, probabilities = rows.items, fitted.probabilities_of(name)
         if items.labels is None or not items.n_classes or probabilities is None:
-            labels += [None] * len(items)
-            chances += [None] * len(items)
+            labels += [None] * len(rows)
+            chances += [None] * len(rows)
             continue
         observed = items.labels.values != UNKNOWN
         classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
@@ -128,21 +161,20 @@ def _write_table(fitted: Fitted, path: Path, format: str, new: Mapping[str, np.n
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    labels, probability = _labels(fitted)
+    parts = _exported(fitted)
+    labels, probability = _labels(fitted, parts)
+    types, ids, titles, mean, std = _columns(parts)
     columns = {
-        "type": pa.array(_types(fitted), type=pa.string()),
-        "id": pa.array(_ids(fitted), type=pa.string()),
-        "title": pa.array(_titles(fitted), type=pa.string()),
+        "type": pa.array(types, type=pa.string()),
+        "id": pa.array(ids, type=pa.string()),
+        "title": pa.array(titles, type=pa.string()),
         "label": pa.array(labels, type=pa.string()),
         "probability": pa.array(probability, type=pa.float32()),
     }
     if new is not None:
-        fresh = [
-            np.isin(np.arange(len(items)), new.get(name, [])) for name, items in fitted.network.types.items()
-        ]
+        fresh = [np.isin(np.arange(len(rows)), new.get(name, [])) for name, rows in parts.items()]
         columns["new"] = pa.array(np.concatenate(fresh))
-    for part in ("mean", "std"):
-        values = np.vstack([getattr(fitted.codes(name), part) for name in fitted.network.types])
+    for part, values in (("mean", mean), ("std", std)):
         columns |= {f"{part}{c}": pa.array(values[:, c]) for c in range(values.shape[1])}
     with replacing_file(path) as sibling:
         (csv.write_csv if format == "csv" else parquet.write_table)(pa.table(columns), sibling)
@@ -160,10 +192,10 @@ def _write_word2vec(fitted: Fitted, path: Path) -> list[Path]:
 
     An id of two types would stand for two vectors: then every id gets its type in front.
     """
-    network, codes = fitted.network, _means(fitted)
-    names = ["_".join(name.split()) or "_" for name in _ids(fitted)]
+    network, (types, ids, _, codes, _) = fitted.network, _columns(_exported(fitted))
+    names = ["_".join(name.split()) or "_" for name in ids]
     if len(set(names)) < len(names):
-        kinds = ["_".join(kind.split()) or "_" for kind in _types(fitted)]
+        kinds = ["_".join(kind.split()) or "_" for kind in types]
         names = [f"{kind}:{name}" for kind, name in zip(kinds, names, strict=True)]
     if len(set(names)) < len(names):
         raise InputError(
@@ -180,10 +212,12 @@ def _write_word2vec(fitted: Fitted, path: Path) -> list[Path]:
 def _write_projector(fitted: Fitted, path: Path) -> list[Path]:
     """``NAME.tsv`` with the vectors and ``NAME.metadata.tsv`` with what they stand for."""
     metadata = path.with_name(f"{path.stem}.metadata.tsv")
-    columns = (_titles(fitted), _types(fitted), _labels(fitted)[0], _ids(fitted))
+    parts = _exported(fitted)
+    types, ids, titles, mean, _ = _columns(parts)
+    columns = (titles, types, _labels(fitted, parts)[0], ids)
     # the vectors take their name last: who finds them finds the metadata too
     with replacing_file(path) as vectors, replacing_file(metadata) as about:
-        np.savetxt(vectors, _means(fitted), fmt="%.7g", delimiter="\t")
+        np.savetxt(vectors, mean, fmt="%.7g", delimiter="\t")
         with about.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write("title\ttype\tlabel\tid\n")
             for fields in zip(*columns, strict=True):

@@ -18,6 +18,7 @@ from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
 from coembed.network.names import NameArray, Names
 from coembed.network.network import ATTRIBUTE, ATTRIBUTES, LINKS, NODE, Network
 from coembed.settings import current_names
+from coembed.untrusted import checked_csr
 from coembed.views import Lens, Neighbours, Reading
 from coembed.views.basis import PositionBasis, WordBasis
 from coembed.views.lens import Step, bare_lens
@@ -234,9 +235,7 @@ def _group(arrays: Mapping[str, np.ndarray], group: str) -> dict[str, np.ndarray
 
 def _matrix(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, int]) -> sp.csr_array:
     data, indices, indptr = (arrays[f"network.{name}.{piece}"] for piece in ("data", "indices", "indptr"))
-    matrix = sp.csr_array((data, indices, indptr), shape=shape)
-    # scipy's products trust the indices: unchecked ones would read outside the arrays
-    matrix.check_format(full_check=True)
+    matrix = checked_csr(data, indices, indptr, shape)
     if data.dtype != np.float32:
         raise InputError(f"its {name} are not float32")
     return matrix

@@ -41,8 +41,11 @@ def with_labels(
     label_shift: np.ndarray,
     labels: np.ndarray,
     block: int | None = None,
+    table: np.ndarray | None = None,
 ) -> Gaussians:
     """Codes with y in its block of z (by default behind it): what is observed replaces what was predicted.
+
+    With a table T, classes by coordinates, the block has y T; its variance is that of a row of T drawn by y.
 
     Examples
     --------
@@ -64,12 +67,15 @@ def with_labels(
     label = probabilities.copy()
     label[observed] = 0
     label[observed, labels[observed]] = 1
-    label_std = np.sqrt(label * (1 - label))
-
     shift = (label[observed] - probabilities[observed]) @ label_shift
     mean, std = z.mean.copy(), z.std.copy()
     mean[observed] += shift[:, :dim]
     std[observed] = np.clip(std[observed] * np.exp(shift[:, dim:]), *np.exp(LOG_STD_RANGE))
+    label_std = np.sqrt(label * (1 - label))
+    if table is not None:
+        squares = label @ table**2
+        label = label @ table
+        label_std = np.sqrt(np.maximum(squares - label**2, 0))
     return Gaussians(
         np.hstack([mean[:, :block], label, mean[:, block:]]),
         np.hstack([std[:, :block], label_std, std[:, block:]]),

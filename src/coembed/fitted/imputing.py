@@ -15,7 +15,6 @@ from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
 from coembed.fitted.questions import cell_answers, in_unit
 from coembed.network.cell_values import cell_values
 from coembed.network.columns import Cells
-from coembed.network.known_columns import known_coding
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.new_rows import NewRows, attribute_titles
 from coembed.network.relations import Column, Relation
@@ -166,7 +165,8 @@ def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians) -> Iterator[Gaps]:
         if len(at):
             expected, spread = _told(fitted, relation, codes, rows.index[at])
             sure = _sureness(relation, expected, spread)
-            yield Gaps(cells, column, known_coding(relation, titles).titles, at, expected, spread, sure)
+            own = tuple(titles[column.start : column.stop])
+            yield Gaps(cells, column, own, at, expected, spread, sure)
 
 
 def _told(

@@ -34,6 +34,8 @@ class Match:
         Class of the item, observed or else predicted; None for types without classes.
     title
         What people call the item.
+    cell
+        Of a number, a date (in days) or yes or no (1 or 0) that is known: what the cell holds.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Match:
     known: bool
     label: str | None = None
     title: str = ""
+    cell: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         # written out: dataclasses.asdict copies every value, which takes longer than finding them
@@ -55,6 +58,7 @@ class Match:
             "known": self.known,
             "label": self.label,
             "title": self.title or self.name,
+            **({} if self.cell is None else {"cell": self.cell}),
         }
 
 

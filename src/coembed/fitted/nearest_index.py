@@ -10,7 +10,6 @@ index is built, and kept beside it. Without faiss all items are compared, block 
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -22,6 +21,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from coembed.errors import one_line
+from coembed.files import put_in_place
 from coembed.fitted.moments import unit_length
 from coembed.progress import Tell
 
@@ -171,9 +172,11 @@ def _build(fitted: Fitted, kind: str, folder: Path, key: str, say: Tell) -> Item
     try:
         faiss.write_index(searcher, str(sibling))
         record["bytes"] = sibling.stat().st_size
-        os.replace(sibling, path)
+        put_in_place(sibling, path)
         sibling.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        os.replace(sibling, path.with_suffix(".json"))
+        put_in_place(sibling, path.with_suffix(".json"))
+    except (OSError, RuntimeError) as error:  # the model is complete without it
+        say(f"the index of {kind}s could not be kept ({one_line(error, 80)}); questions compare all items")
     finally:
         sibling.unlink(missing_ok=True)
     return ItemIndex(kind, recall, asked, searcher)

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import no_such
-from coembed.fitted.gaussians import Gaussians, with_labels
+from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
 from coembed.fitted.moments import Moments
 from coembed.fitted.placing import entry_counts, infer, reading_of
@@ -150,11 +150,8 @@ def place_newcomers(
         for name, part in known.items()
     }
     z, probabilities = infer(fitted, {type: touch})[type]
-    space = fitted.types[type]
-    codes = z
-    if probabilities is not None and space.label_shift is not None:
-        observed = np.full(count, UNKNOWN) if labels is None else labels
-        codes = with_labels(z, probabilities, space.label_shift, observed, space.block)
+    observed = np.full(count, UNKNOWN) if labels is None else labels
+    codes = fitted.types[type].coded(z, probabilities, observed)
     return Newcomers(fitted, type, known, codes, probabilities)
 
 

@@ -6,7 +6,8 @@ network: so nothing known moves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
 from coembed.fitted.gaussians import Gaussians, from_log_std
 from coembed.fitted.layers import Layers, RowLayers, ViewsLayers
 from coembed.network.items import UNKNOWN
@@ -85,6 +86,11 @@ Reach = Mapping[str, Mapping[str, Touch]]
 def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     """Gaussians of z and label probabilities of items that touch the training network as `reach` says."""
     placing = placing_of(fitted)
+    with _told_of_misfits(fitted):
+        return _infer(fitted, placing, reach)
+
+
+def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     views = {}
     if placing.lens is not None:
         views = {
@@ -117,12 +123,27 @@ def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussia
         raise InputError(
             f"the model of {fitted.network.name} was fitted without attributes; it cannot place any"
         )
-    if isinstance(layers, ViewsLayers):
-        owner = fitted.network.owner_type(type)
-        return from_log_std(layers.outputs(attribute_views(owners, fitted.trained.views[owner or ""])))
-    scale = _row_scale(fitted, "attribute_inputs", [owners])
-    hidden = np.tanh(scale * (owners @ layers.first["owners"]) + layers.bias)
-    return from_log_std(hidden @ layers.last + layers.last_bias)
+    with _told_of_misfits(fitted):
+        if isinstance(layers, ViewsLayers):
+            owner = fitted.network.owner_type(type)
+            return from_log_std(layers.outputs(attribute_views(owners, fitted.trained.views[owner or ""])))
+        scale = _row_scale(fitted, "attribute_inputs", [owners])
+        hidden = np.tanh(scale * (owners @ layers.first["owners"]) + layers.bias)
+        return from_log_std(hidden @ layers.last + layers.last_bias)
+
+
+@contextmanager
+def _told_of_misfits(fitted: Fitted) -> Iterator[None]:
+    """Layers of a forged model need not fit its network; what they read is known only when it is made."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"the inference networks of the model of {fitted.network.name} do not fit its network "
+            f"({one_line(error, 120)}); train it anew"
+        ) from None
 
 
 def trained_layers(fitted: Fitted) -> Trained:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Item, Match, position, type_of
 from coembed.fitted.moments import cosine_std, cosines, unit_length
 from coembed.fitted.nearest_index import shortlist
+from coembed.fitted.poles import Pole, find_pole, nearer_poles, numbers_of, pole_name
 from coembed.network.items import UNKNOWN
 from coembed.network.relations import Column, Relation
 
@@ -46,9 +48,12 @@ def complete(
     if type != joined.source or (backwards and not joined.pairing.undirected):
         return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
-        return cell_matches(
-            fitted, joined, fitted.codes_at(type, np.array([row])), k, known_cell(joined, row)
-        )
+        held = known_cell(joined, row)
+        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held)
+        if not len(held) or joined.column.kind == "category":
+            return found
+        value = joined.values.data[joined.values.indptr[row]]
+        return [replace(found[0], cell=float(joined.column.cell(value)))]
     scores = fitted.score_rows(np.array([row]), joined.name)[0]
     held = joined.values.indices[joined.values.indptr[row] : joined.values.indptr[row + 1]]
     without = _NOTHING if known else held
@@ -107,8 +112,10 @@ def cell_matches(
     assert column is not None
     expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here))
     if column.numeric:
-        return matches(fitted, relation.target, span, *in_unit(column, expected, spread), known)
+        expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING)
+    held = np.setdiff1d(known - span[0], best)  # what is known is said, however unlikely
+    best = np.append(best, held)
     return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
 
 
@@ -144,10 +151,14 @@ def nearest(
     fitted: Fitted, item: Item, to: str | None, k: int, type: str | None, positions: bool
 ) -> list[Match]:
     """The items of type `to` whose codes point most nearly the same way (cosine)."""
-    type = type_of(fitted.network, item, type, positions)
+    pole = None if positions else find_pole(fitted.network, str(item), type)
+    if pole is None:
+        type = type_of(fitted.network, item, type, positions)
+        pole = Pole(type, position(fitted.network, item, type, positions), 1)
+    type, row, sign = pole
     to = type if to is None else fitted.network.items(to).name
-    row = position(fitted.network, item, type, positions)
     here = fitted.codes_at(type, np.array([row]))
+    here = here if sign > 0 else Gaussians(-here.mean, here.std)
     without = np.array([row]) if type == to else _NOTHING
     return pointing_alike(fitted, here, to, k, without, joined_to(fitted, type, to, row))
 
@@ -155,18 +166,27 @@ def nearest(
 def pointing_alike(
     fitted: Fitted, here: Gaussians, type: str, k: int, without: np.ndarray, held: np.ndarray
 ) -> list[Match]:
-    """The items of a type that point as the one code `here`, but for `without`; `held` are known."""
-    if len(fitted.network.items(type)) > nearest_index.EXACT_ITEMS:
-        places = np.setdiff1d(shortlist(fitted, type, unit_length(here.mean)[0], k + 1), without)
-        scores = cosines(here, fitted.codes_at(type, places))[0]
-        chosen = top(scores, k, _NOTHING)
-        best, scores = places[chosen], scores[chosen]
+    """The items of a type that point as the one code `here`, but for `without`; `held` are known.
+
+    Of a number the nearer of its poles counts, and is what the answer's title says.
+    """
+    network = fitted.network
+    numbers = numbers_of(network, type)
+    if len(network.items(type)) > nearest_index.EXACT_ITEMS:
+        places = shortlist(fitted, type, unit_length(here.mean)[0], k + 1)
+        places = np.setdiff1d(np.union1d(places, list(numbers)).astype(np.int64), without)
+        scores, without = np.full(len(network.items(type)), -np.inf), _NOTHING
+        scores[places] = cosines(here, fitted.codes_at(type, places))[0]
     else:
         scores = (unit_length(here.mean) @ fitted.codes(type).mean.T)[0] / fitted.lengths(type)
-        best = top(scores, k, without)
-        scores = scores[best]
+    scores, signs = nearer_poles(network, type, scores)
+    best = top(scores, k, without)
     std = cosine_std(_repeated(here, len(best)), fitted.codes_at(type, best))
-    return matches(fitted, type, best, scores, std, held)
+    found = matches(fitted, type, best, scores[best], std, held)
+    return [
+        replace(match, title=pole_name(match.title, numbers[row], signs[row])) if row in numbers else match
+        for row, match in zip(best.tolist(), found, strict=True)
+    ]
 
 
 def top(scores: np.ndarray, k: int, without: np.ndarray) -> np.ndarray:

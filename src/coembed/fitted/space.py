@@ -31,6 +31,8 @@ class TypeSpace:
         Where the block of the type's label begins in a code of the common space.
     strength
         How far class probabilities lean towards those of the links.
+    label_table
+        Of many classes, K x coordinates: the label's block of a code is y times this.
     """
 
     mean: np.ndarray
@@ -39,6 +41,7 @@ class TypeSpace:
     label_shift: np.ndarray | None = None
     block: int = 0
     strength: float = 0.0
+    label_table: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
@@ -48,21 +51,28 @@ class TypeSpace:
             classes = self.probabilities.shape[1]
             if self.probabilities.shape[0] != count or self.label_shift.shape != (classes, 2 * dim):
                 raise InputError("the label probabilities of the model do not fit its items")
+            if self.label_table is not None and len(self.label_table) != classes:
+                raise InputError("the table of labels of the model does not fit its classes")
 
     @property
     def size(self) -> int:
         """Coordinates of a code."""
-        return self.mean.shape[1] + (0 if self.probabilities is None else self.probabilities.shape[1])
+        label = self.probabilities if self.label_table is None else self.label_table
+        return self.mean.shape[1] + (0 if label is None else label.shape[1])
 
     def codes(self, labels: np.ndarray, rows: np.ndarray | None = None) -> Gaussians:
         """The codes of some items, or of all, with the observed label where there is one."""
         z = Gaussians(self.mean, self.std)
-        z = z if rows is None else z.take(rows)
-        if self.probabilities is None or self.label_shift is None:
+        if rows is None:
+            return self.coded(z, self.probabilities, labels)
+        probabilities = None if self.probabilities is None else self.probabilities[rows]
+        return self.coded(z.take(rows), probabilities, labels[rows])
+
+    def coded(self, z: Gaussians, probabilities: np.ndarray | None, labels: np.ndarray) -> Gaussians:
+        """The codes of any items of this type, from z with predicted labels."""
+        if probabilities is None or self.label_shift is None:
             return z
-        probabilities = self.probabilities if rows is None else self.probabilities[rows]
-        labels = labels if rows is None else labels[rows]
-        return with_labels(z, probabilities, self.label_shift, labels, self.block)
+        return with_labels(z, probabilities, self.label_shift, labels, self.block, self.label_table)
 
 
 class ItemVectors(NamedTuple):

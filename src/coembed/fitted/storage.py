@@ -20,7 +20,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
+from coembed.files import checksum, locked, make_folder, put_in_place, written
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -28,6 +29,7 @@ from coembed.fitted.nearest_index import attach_index, build_index, is_index_fil
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
 from coembed.fitted.placing import Placing
 from coembed.fitted.score_blend import Blend
+from coembed.fitted.soundness import check_sound
 from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
 from coembed.network.items import Items, Labels
 from coembed.network.names import Names
@@ -35,7 +37,7 @@ from coembed.network.network import Network
 from coembed.network.readers.read import network_files
 from coembed.network.relations import Column, Relation
 from coembed.progress import Tell
-from coembed.records import pack, plain, unpack
+from coembed.records import fits, pack, plain, unpack
 from coembed.settings import current_names
 from coembed.tensor_files import open_file, save_file
 from coembed.views import Lens, Neighbours, Reading, TypeLens
@@ -73,6 +75,14 @@ CLASSES = (
     Relation,
 )
 
+_PARTS: dict[str, Any] = {
+    "labels": dict[str, np.ndarray],
+    "network": tuple[Relation, ...],
+    "types": dict[str, TypeSpace],
+    "relations": dict[str, RelationFit],
+    "placing": Placing | None,
+}
+
 
 def save(
     fitted: Fitted,
@@ -106,22 +116,27 @@ def save(
     array([0.73], dtype=float32)
     """
     place = check_place(folder)
-    fresh = not place.exists()
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        record, arrays = _to_record(fitted)
-        name = _write_arrays(place, arrays)
-        _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
-    except BaseException as error:
-        if fresh and not (place / RECORD).exists():
-            _remove_arrays(place, keep=None)
-            _remove_empty(place)
-        if isinstance(error, OSError):
-            raise InputError(f"{place} cannot be written ({error.strerror}); choose another place") from None
-        raise
-    _remove_arrays(place, keep=name)
-    if index:
-        build_index(fitted, place, name, progress)
+        check_sound(fitted)
+    except InputError as error:
+        raise InputError(f"the fit did not end in a sound model, and is not saved: {error}") from None
+    with written(place):
+        fresh = not place.exists()
+        make_folder(place)
+        # or another one that saves here could remove arrays whose record is yet to be written
+        with locked(place):
+            try:
+                record, arrays = _to_record(fitted)
+                name = _write_arrays(place, arrays)
+                _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
+            except BaseException:
+                if fresh and not (place / RECORD).exists():
+                    _remove_arrays(place, keep=None)
+                    _remove_empty(place)
+                raise
+            _remove_arrays(place, keep=name)
+            if index:
+                build_index(fitted, place, name, progress)
     return place
 
 
@@ -157,8 +172,10 @@ def load(folder: str | os.PathLike[str], *, check: bool | None = None) -> Fitted
     place = Path(folder)
     record = _read_record(place)
     arrays = _read_arrays(place, record, check)
+    small = sum(array.nbytes for array in arrays.values()) < MAPPED_FROM
     with _blaming(place):
         fitted = fitted_of_format1(record, arrays) if record["version"] == 1 else _to_fitted(record, arrays)
+        check_sound(fitted, values=small if check is None else check)
     attach_index(fitted, place, record["arrays"])
     return fitted
 
@@ -209,6 +226,9 @@ def _to_record(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
     rest = unpack(record["rest"], arrays, CLASSES)
+    for part, hint in _PARTS.items():
+        if not fits(rest[part], hint):
+            raise InputError(f"its part {part!r} is not that of a model")
     types = []
     for said in record["types"]:
         name = str(said["name"])
@@ -222,16 +242,12 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
     for relation in rest["network"]:
         if relation.values.dtype != np.float32:
             raise InputError(f"its {relation.name} are not float32")
-    for name, space in rest["types"].items():
-        if any(
-            each is not None and each.dtype.kind != "f"
-            for each in (space.mean, space.std, space.probabilities)
-        ):
-            raise InputError(f"its codes of type {name} are not floats")
     network = Network.of(types, rest["network"], str(record["name"]), [str(n) for n in record["notices"]])
     for name, items in network.types.items():
-        if items.labels is not None and len(items.labels.values) != len(items):
-            raise InputError(f"its labels do not fit its items of type {name}")
+        observed = None if items.labels is None else items.labels.values
+        for what, given in (("labels", observed), ("titles", items.titles)):
+            if given is not None and len(given) != len(items):
+                raise InputError(f"its {what} do not fit its items of type {name}")
     return Fitted(
         network=network,
         settings=current_names(record["settings"]),
@@ -288,6 +304,9 @@ def _read_record(place: Path) -> dict[str, Any]:
             f"{path} has format version {version}, this program reads up to {VERSION}; "
             "install a newer coembed"
         )
+    said = record.pop("checksum", None)  # older models have none
+    if said is not None and said != _record_checksum(record):
+        raise InputError(f"{path} is damaged: its content does not fit its checksum; {_REMEDY}")
     return record
 
 
@@ -301,7 +320,7 @@ def _read_arrays(place: Path, record: dict[str, Any], check: bool | None) -> dic
         raise InputError(f"{path} is missing; {_REMEDY}")
     mapped = path.stat().st_size >= MAPPED_FROM
     compared = not mapped if check is None else check
-    if compared and _checksum(path) not in name:
+    if compared and checksum(path) not in name:
         raise InputError(f"{path} is damaged: its content does not fit its checksum; {_REMEDY}")
     try:
         return open_file(path) if mapped else load_file(path)
@@ -316,8 +335,17 @@ def _blaming(place: Path) -> Iterator[None]:
         yield
     except KeyError as error:
         raise InputError(f"{place} is not a whole model: {error.args[0]} is missing; {_REMEDY}") from None
-    except (ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise InputError(f"{place} is not a sound model: {error}; {_REMEDY}") from None
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        IndexError,
+        RecursionError,
+        MemoryError,
+        StopIteration,
+    ) as error:
+        raise InputError(f"{place} is not a sound model: {one_line(error, 200)}; {_REMEDY}") from None
 
 
 def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
@@ -325,9 +353,8 @@ def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
     sibling = place / f".arrays-{os.getpid()}.tmp"
     try:
         save_file(arrays, sibling)
-        _flush(sibling)
-        name = f"arrays-{_checksum(sibling)}.safetensors"
-        os.replace(sibling, place / name)
+        name = f"arrays-{checksum(sibling)}.safetensors"
+        put_in_place(sibling, place / name)
     except SafetensorError as error:
         raise InputError(f"{place} cannot be written ({error}); choose another place") from None
     finally:
@@ -338,9 +365,9 @@ def _write_arrays(place: Path, arrays: dict[str, np.ndarray]) -> str:
 def _write_record(place: Path, record: dict[str, Any]) -> None:
     sibling = place / f".record-{os.getpid()}.tmp"
     try:
-        sibling.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        _flush(sibling)
-        os.replace(sibling, place / RECORD)
+        whole = {"checksum": _record_checksum(record), **record}
+        sibling.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        put_in_place(sibling, place / RECORD)
     finally:
         sibling.unlink(missing_ok=True)
 
@@ -360,15 +387,7 @@ def _remove_empty(place: Path) -> None:
         place.rmdir()
 
 
-def _flush(path: Path) -> None:
-    """On the disk before the name is: else a power cut could leave a name without content."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-
-
-def _checksum(path: Path) -> str:
-    total = 0
-    with path.open("rb") as stream:
-        while chunk := stream.read(1 << 22):
-            total = zlib.crc32(chunk, total)
-    return f"{total:08x}"
+def _record_checksum(record: dict[str, Any]) -> str:
+    """CRC-32 of what a record says, whatever the blanks between."""
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return f"{zlib.crc32(text.encode()):08x}"

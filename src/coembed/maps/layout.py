@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -86,14 +87,21 @@ def cached_layout(
             kept = load_arrays(path)
             # by their place: a type may be called anything
             places = {name: kept[f"t{i}"] for i, name in enumerate(types)}
-            fits = all(places[name].shape == (len(items), 2) for name, items in types.items())
+            fits = all(
+                places[name].shape == (len(items), 2)
+                and places[name].dtype.kind == "f"
+                and np.isfinite(places[name]).all()
+                for name, items in types.items()
+            )
             if fits and np.array_equal(kept["key"], key):
                 return Layout(chosen, places)
         except (InputError, KeyError):
             pass  # a broken cache is made again
     layout = make_layout(fitted, chosen, seed, progress)
-    if os.access(folder, os.W_OK):
-        save_arrays(path, {"key": key, **{f"t{i}": layout.places[name] for i, name in enumerate(types)}})
+    # a link in somebody's model could lead to any file of ours
+    if os.access(folder, os.W_OK) and not path.is_symlink():
+        with suppress(InputError):  # a full disk is no reason not to draw
+            save_arrays(path, {"key": key, **{f"t{i}": layout.places[name] for i, name in enumerate(types)}})
     return layout
 
 

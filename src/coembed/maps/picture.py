@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
+from coembed.fitted.poles import numbers_of, pole_name
 from coembed.maps.layout import TITLES, Layout, spreads
 from coembed.maps.palette import COLOURS, MARKS, class_mark
 from coembed.network.items import UNKNOWN
@@ -199,13 +201,13 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
         for type in attributes
     ]
     for type, most, rows, style in order:
-        items, places = network.items(type), layout.places[type]
+        names_of, places = _names_of(network, type), layout.places[type]
         left = most
         for i in rows[: 25 * most]:
             if not left:
                 break
             text = axes.annotate(
-                _short(items.title(int(i)), 22),
+                _short(names_of(int(i)), 22),
                 places[i],
                 (0, 0),
                 textcoords="offset points",
@@ -222,6 +224,15 @@ def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: in
                 named.append(Named(type, int(i), text))
                 left -= 1
     return named
+
+
+def _names_of(network: Network, type: str) -> Callable[[int], str]:
+    """What to call the items of a type on a map; a number stands where it is high."""
+    items = network.items(type)
+    if network.owner_type(type) is None:
+        return items.title
+    numbers = numbers_of(network, type)
+    return lambda i: pole_name(items.title(i), numbers[i], 1) if i in numbers else items.speaking(i)
 
 
 def _name_again(figure: Any, axes: Any, named: list[Named]) -> list[Named]:
@@ -396,15 +407,25 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
         counts = [(count, f"{name}s") for count, name in counts]
     sizes = ", ".join(f"{count:,} {_short(name, 24)}" for count, name in counts[:6])
     sizes += f" and {len(counts) - 6} more types" if len(counts) > 6 else ""
-    labels = network.items(type).labels
-    known = f", {len(labels.known):,} known labels" if labelled and labels is not None else ""
     figure.text(
         0.03,
         0.93,
-        f"{sizes}{known}; {method} of their {fitted.code_dim} coordinates",
+        f"{sizes}{_known_labels(network)}; {method} of their {fitted.code_dim} coordinates",
         fontsize=10,
         color=FAINT,
     )
+
+
+def _known_labels(network: Network) -> str:
+    """How many labels are known, of each type that has classes."""
+    counts = [
+        (len(items.labels.known), name)
+        for name, items in network.types.items()
+        if items.labels is not None and items.n_classes
+    ]
+    if len(counts) < 2:
+        return "".join(f", {count:,} known labels" for count, _ in counts)
+    return ", known labels of " + " and ".join(f"{count:,} {_short(name, 24)}" for count, name in counts)
 
 
 def _heading(network: Network, type: str) -> str:

@@ -6,7 +6,7 @@ product: [H | H'] = F [W0 | W0'].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from coembed.distributed.partition import Partition, rows_of, table
 from coembed.distributed.row_range import Rows
-from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, dropped, tanh_of
+from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, dropped, hidden_cells, tanh_of
 
 Matrix = SparseMatrix | TransposedMatrix | Tensor
 
@@ -26,11 +26,25 @@ class Evidence(NamedTuple):
     label_logits: Tensor | None
 
 
+class CellMask(NamedTuple):
+    """Of features made of cells: the table, and the column that each is of."""
+
+    table: str
+    place: Tensor
+
+    def __call__(self, features: Tensor, rows: Rows, noise: Noise | None) -> Tensor:
+        """The features of some rows without the cells that are to be told in this step, if it is one."""
+        if noise is None:
+            return features
+        hidden = hidden_cells(noise, self.table, rows, int(self.place.max()) + 1, features)
+        return features * ~hidden[:, self.place]
+
+
 class Inputs(nn.Module):
     """A linear layer on the concatenation of matrices that need not be concatenated.
 
     `row_scale` multiplies the rows of all of them, after the product, where it costs next to nothing. The
-    weights of sparse matrices are dealt out as the columns of these are.
+    weights of sparse matrices are dealt out as the columns of these are. `cells` by position are of cells.
     """
 
     def __init__(
@@ -38,17 +52,24 @@ class Inputs(nn.Module):
         matrices: Sequence[Matrix],
         outputs: Sequence[int],
         row_scale: Tensor | None = None,
+        cells: Mapping[int, CellMask] | None = None,
     ) -> None:
         super().__init__()
         self.matrices = list(matrices)
+        self.cells = cells or {}
         self.row_scale = row_scale
         self.outputs = list(outputs)
         fan_in = sum(matrix.shape[1] for matrix in matrices)
         self.weights = nn.ParameterList(_first_layer(matrix, fan_in, outputs) for matrix in matrices)
 
-    def forward(self) -> tuple[Tensor, ...]:
-        total = self.matrices[0] @ self.weights[0]
-        for matrix, weight in zip(self.matrices[1:], list(self.weights)[1:], strict=True):
+    def forward(self, noise: Noise | None = None, rows: Rows | None = None) -> tuple[Tensor, ...]:
+        matrices = list(self.matrices)
+        for place, mask in self.cells.items():
+            cells = matrices[place]
+            assert isinstance(cells, Tensor)
+            matrices[place] = mask(cells, rows or Rows.all(len(cells)), noise)
+        total = matrices[0] @ self.weights[0]
+        for matrix, weight in zip(matrices[1:], list(self.weights)[1:], strict=True):
             total += matrix @ weight
         if self.row_scale is not None:
             total = total * self.row_scale[:, None]
@@ -58,7 +79,7 @@ class Inputs(nn.Module):
 class DenseInference(nn.Module):
     """Two dense layers with tanh; a second pair of layers for the label, if there is one.
 
-    Only with noise, in training, are hidden units left out. `names` tell the inputs apart.
+    Only with noise, in training, are hidden units and cells left out. `names` tell the inputs apart.
     """
 
     def __init__(
@@ -72,19 +93,20 @@ class DenseInference(nn.Module):
         encoder_dropout: float = 0.0,
         rows: Partition | None = None,
         names: Sequence[str] = (),
+        cells: Mapping[int, CellMask] | None = None,
     ) -> None:
         super().__init__()
         self.rows = rows
         self.names = tuple(names)
         self.encoder_dropout = encoder_dropout
-        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
+        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale, cells)
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.second = dense_layer(hidden, 2 * latent)
         self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
     def forward(self, noise: Noise | None = None) -> Evidence:
-        first, *for_label = self.inputs()
-        rows = rows_of(self.rows, len(first))
+        rows = rows_of(self.rows, self.inputs.matrices[0].shape[0])
+        first, *for_label = self.inputs(noise, rows)
         hidden = dropped(tanh_of(first + self.bias), self.encoder_dropout, noise, "hidden", rows)
         return Evidence(self.second(hidden), self.label(for_label[0], noise, rows) if self.label else None)
 
@@ -104,19 +126,20 @@ class GraphInference(nn.Module):
         encoder_dropout: float = 0.0,
         rows: Partition | None = None,
         names: Sequence[str] = (),
+        cells: Mapping[int, CellMask] | None = None,
     ) -> None:
         super().__init__()
         self.rows = rows
         self.names = tuple(names)
         self.encoder_dropout = encoder_dropout
-        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale)
+        self.inputs = Inputs(matrices, [hidden, hidden] if n_classes else [hidden], row_scale, cells)
         self.graph = graph
         self.second = nn.Parameter(glorot(hidden, 2 * latent))
         self.label = LabelHead(hidden, n_classes, dropout) if n_classes else None
 
     def forward(self, noise: Noise | None = None) -> Evidence:
-        first, *for_label = self.inputs()
-        rows = rows_of(self.rows, len(first))
+        rows = rows_of(self.rows, self.inputs.matrices[0].shape[0])
+        first, *for_label = self.inputs(noise, rows)
         hidden = dropped(tanh_of(self.graph(first)), self.encoder_dropout, noise, "hidden", rows)
         output = self.graph(hidden @ self.second)
         return Evidence(output, self.label(for_label[0], noise, rows) if self.label else None)

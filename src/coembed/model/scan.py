@@ -17,7 +17,7 @@ from torch import nn
 from coembed.distributed.exchange import sum_of_all
 from coembed.distributed.shares import Share
 from coembed.kernels import SparseMatrix
-from coembed.model.inference import DenseInference, GraphInference, Matrix, Propagation
+from coembed.model.inference import CellMask, DenseInference, GraphInference, Matrix, Propagation
 from coembed.model.schema import Keys, alone, modelled_relations
 from coembed.model.svae import SVAE, EntityType, Objective
 from coembed.model.views_inference import ViewsInference
@@ -29,6 +29,8 @@ from coembed.views import Reading, Seen, TypeViews, look, readings
 from coembed.views.cells import CellLayout
 
 Builder = Callable[[int, int], nn.Module]
+MOST_LABEL_COORDINATES = 64
+"""How wide the block of a label is at most where items are seen in views; that of the paper has no bound."""
 
 
 def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
@@ -85,6 +87,7 @@ def scan(
             rows=share.partitions[name],
             opinion=share.rows(name, (opinions or {}).get(name)),
             alone=alone(network, name, settings),
+            most_label_coordinates=MOST_LABEL_COORDINATES if settings.encoder == "views" else 0,
         )
         for name, items in network.types.items()
         if len(items)
@@ -182,6 +185,11 @@ def _paper_inference(
         of_attributes = network.owner_type(type) is not None
         row_scale = scale(type, settings.attribute_inputs if of_attributes else settings.node_inputs)
         rows = share.partitions[type]
+        layout = CellLayout.of(network.columns(type))
+        masks = {}
+        if layout is not None:
+            place = torch.as_tensor(layout.place, device=device)
+            masks[names[type].index("cells")] = CellMask(type, place)
         dropouts = (0.0 if of_attributes else settings.dropout), settings.encoder_dropout
 
         def inference(latent: int, n_classes: int) -> nn.Module:
@@ -199,6 +207,7 @@ def _paper_inference(
                     encoder_dropout=dropouts[1],
                     rows=rows,
                     names=names[type],
+                    cells=masks,
                 )
             return DenseInference(
                 inputs[type],
@@ -210,6 +219,7 @@ def _paper_inference(
                 encoder_dropout=dropouts[1],
                 rows=rows,
                 names=names[type],
+                cells=masks,
             )
 
         return inference

@@ -3,7 +3,8 @@
 Types of items, each with a Gaussian latent z and, if it has classes, a partially observed label y;
 relations between them. All types share C = D + sum of K_t coordinates, D common ones and a block for each
 labelled type: an item's code has y in its type's own block and z in the rest, so that the inner product
-of any two codes is defined. Alone, with a decoder of its own features, a type is Kingma's model M2.
+of any two codes is defined. Of many classes the block has fewer coordinates: y T, with a learnt table T.
+Alone, with a decoder of its own features, a type is Kingma's model M2.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class EntityType:
     where it is unknown; `opinion` the probabilities of classes that others give, a row for each item, to be
     imitated where it is unknown.
 
-    `alone` is the share of its posteriors that it pays if no relation makes it pay.
+    `alone` is the share of its posteriors that it pays if no relation makes it pay. `most_label_coordinates`
+    is how wide the block of its label may be; 0: one coordinate a class, however many.
 
     Where the `n_items` are dealt out to processes, `rows` says how; labels, features and the inference
     network are of one process's items.
@@ -67,6 +69,13 @@ class EntityType:
     rows: Partition | None = None
     opinion: np.ndarray | None = None
     alone: float = 0.0
+    most_label_coordinates: int = 0
+
+    @property
+    def label_size(self) -> int:
+        """Coordinates of its label's block."""
+        most = self.most_label_coordinates
+        return most if most and self.n_classes > most else self.n_classes
 
     @property
     def partition(self) -> Partition:
@@ -151,15 +160,16 @@ class SVAE(nn.Module):
         super().__init__()
         self.objective = goal = objective or Objective()
         self.types = {t.name: t for t in types}
-        self.code_size = dim + sum(t.n_classes for t in types)
+        self.code_size = dim + sum(t.label_size for t in types)
         self.block_start: dict[str, int] = {}
         start = dim
         for t in types:
             self.block_start[t.name] = start
-            start += t.n_classes
+            start += t.label_size
 
         self.inference = nn.ModuleDict()
         self.label_shift = nn.ParameterDict()
+        self.label_tables = nn.ParameterDict()
         self.label_decoders = nn.ModuleDict()
         self.decoders = nn.ModuleDict()
         self.labels: dict[str, LabelVariable] = {}
@@ -168,6 +178,11 @@ class SVAE(nn.Module):
             self.inference[t.name] = t.inference(latent, t.n_classes)
             if t.n_classes:
                 self.label_shift[t.name] = nn.Parameter(glorot(t.n_classes, 2 * latent))
+                if t.label_size < t.n_classes:
+                    # rows of length one, about: as with a coordinate a class, equal labels are worth one
+                    self.label_tables[t.name] = nn.Parameter(
+                        torch.randn(t.n_classes, t.label_size) / t.label_size**0.5
+                    )
                 if goal.label_decoding:
                     self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
                 observed = np.full(t.partition.own.size, -1) if t.labels is None else t.labels
@@ -206,7 +221,7 @@ class SVAE(nn.Module):
 
     def latent_size(self, name: str) -> int:
         """Coordinates of z: all but the block of the type's own label."""
-        return self.code_size - self.types[name].n_classes
+        return self.code_size - self.types[name].label_size
 
     def forward(self, noise: Noise) -> Loss:
         goal = self.objective
@@ -259,10 +274,12 @@ class SVAE(nn.Module):
         return Gaussian.from_output(output)
 
     def code(self, name: str, latent: Tensor, labels: Tensor | None) -> Tensor:
-        """Put y into the type's own block and z into the rest."""
+        """Put y, or y T, into the type's own block and z into the rest."""
         if labels is None:
             return latent
         start = self.block_start[name]
+        if name in self.label_tables:
+            labels = labels @ self.label_tables[name]
         return torch.cat([latent[..., :start], labels, latent[..., start:]], dim=-1)
 
     def term(self, relation: str) -> RelationTerm | None:

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from coembed.distributed.exchange import gathered, mean_of_all, sum_of_all, total
 from coembed.distributed.partition import Partition
-from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, hidden_cells, kept_scale, tanh_
-from coembed.model.inference import Evidence, dense_layer, glorot, glorot_rows
+from coembed.kernels import Noise, SparseMatrix, TransposedMatrix, kept_scale, tanh_
+from coembed.model.inference import CellMask, Evidence, dense_layer, glorot, glorot_rows
 from coembed.model.row_chunks import row_parts
 
 # Root mean square length of the rows of a view: with it tanh is neither linear nor saturated at the start.
@@ -84,8 +84,8 @@ class View(nn.Module):
         self.label_weight = weight() if labelled else None
         self.label_bias = nn.Parameter(torch.zeros(hidden)) if labelled else None
         self.dropout = dropout
-        self.table, self.rows = table, every.own
-        self.place = None if place is None else torch.as_tensor(place, device=device)
+        self.rows = every.own
+        self.cells = None if place is None else CellMask(table, torch.as_tensor(place, device=device))
 
     def first_layer(self, noise: Noise | None = None, label_only: bool = False) -> tuple[Tensor, Tensor]:
         """Weights for the features as they are, without the columns that are left out this time; biases.
@@ -100,7 +100,7 @@ class View(nn.Module):
             both = torch.cat([weight, self.label_weight], dim=1), torch.cat([bias, self.label_bias])
             weight, bias = own if label_only else both
         weight = weight * self.scale
-        if noise is not None and self.dropout and self.place is None:
+        if noise is not None and self.dropout and self.cells is None:
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)
         return gathered(weight, self.columns) if self.owned is None else self.owned @ weight, bias
 
@@ -109,10 +109,8 @@ class View(nn.Module):
         if self.owned is not None:
             return weight[self.parts[place]] + bias
         matrix = self.matrices[place]
-        if self.place is not None and noise is not None and isinstance(matrix, Tensor):
-            rows, columns = self.rows.part(self.parts[place]), int(self.place.max()) + 1
-            hidden = hidden_cells(noise, self.table, rows, columns, matrix)
-            matrix = matrix * ~hidden[:, self.place]
+        if self.cells is not None and isinstance(matrix, Tensor):
+            matrix = self.cells(matrix, self.rows.part(self.parts[place]), noise)
         return torch.addmm(bias, matrix, weight) if isinstance(matrix, Tensor) else matrix @ weight + bias
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.network.names import NameArray, Names
+from coembed.untrusted import check_count
 
 UNKNOWN = -1
 """The label of an item whose class is not known."""
@@ -56,11 +57,13 @@ class Labels:
                 f"labels must be integers, one an item with {UNKNOWN} for unknown, "
                 f"got {given.dtype} of shape {given.shape}"
             )
-        known = np.where(given < 0, UNKNOWN, given).astype(np.int64)
-        seen = int(known.max(initial=UNKNOWN)) + 1
+        seen = int(given.max(initial=0)) + 1 if (given >= 0).any() else 0
+        if classes is None:
+            check_count("labels", "classes", seen, len(given))
         count = seen if classes is None else len(classes)
         if seen > count:
             raise InputError(f"label {seen - 1} has no name among {count} class names")
+        known = np.where(given < 0, UNKNOWN, given).astype(np.int64)
         return cls(unique_names(classes, count, "class"), known, column)
 
     @property
@@ -134,6 +137,11 @@ class Items:
         """What people call an item."""
         return str(self.ids[position] if self.titles is None else self.titles[position])
 
+    def speaking(self, position: int) -> str:
+        """What to call an attribute where nothing says which column it is of: a bare 8 is ``frames=8``."""
+        title = self.title(position)
+        return title if any(each.isalpha() for each in title) else str(self.ids[position])
+
     def with_labels(self, values: np.ndarray) -> Items:
         """The same items with other labels of the same classes."""
         if self.labels is None:
@@ -186,11 +194,13 @@ def ids_and_titles(
     >>> said
     "node name 'Ann' occurs twice: names are titles, and ids were made (node0, node1, ...)"
     """
+    if names is not None and not isinstance(names, Names):
+        names = _texts(names, kind)
     twice = None if names is None else _repeated(names)
     if names is None or twice is None or len(names) != count:
         return unique_names(names, count, kind), None, []
     titles = np.empty(count, dtype=object)
-    titles[:] = [str(name) for name in names]
+    titles[:] = list(names)
     made = f"ids were made ({kind}0, {kind}1, ...)"
     said = f"{kind} name {twice[:40]!r} occurs twice: names are titles, and {made}"
     return unique_names(None, count, kind), titles, [said]
@@ -200,7 +210,17 @@ def _repeated(names: NameArray) -> str | None:
     if isinstance(names, Names):
         return names.repeated()
     once: set[str] = set()
-    return next((n for n in map(str, names) if n in once or once.add(n)), None)  # type: ignore[func-returns-value]
+    return next((n for n in names if n in once or once.add(n)), None)  # type: ignore[func-returns-value]
+
+
+def _texts(names: NameArray, kind: str) -> list[str]:
+    """Names as texts: bytes are decoded, and a row of names is none."""
+    if getattr(names, "ndim", 1) != 1:
+        raise InputError(f"{kind} names are an array of shape {names.shape}; give a list of texts")
+    try:
+        return [n.decode() if isinstance(n, bytes) else str(n) for n in names]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{kind} name {error.object[:40]!r} is not UTF-8; give texts") from None
 
 
 def unique_names(names: NameArray | None, count: int, kind: str) -> NameArray:
@@ -219,7 +239,7 @@ def unique_names(names: NameArray | None, count: int, kind: str) -> NameArray:
         if len(names) == count and names.repeated() is None:
             return names
         names = list(names)
-    listed = [str(n) for n in names]
+    listed = _texts(names, kind)
     if len(listed) != count:
         raise InputError(f"{len(listed)} {kind} names for {count}; give one for each")
     twice = _repeated(listed)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from coembed.progress import Tell
+
 
 def unit_rows(matrices: Sequence[sp.csr_array]) -> np.ndarray:
     """What to multiply the rows of [matrix ; matrix ; ...] with, to give each the length one.
@@ -29,6 +31,28 @@ def root_mean_square(matrix: sp.csr_array) -> float:
     5.0
     """
     return float(np.sqrt(np.mean(matrix.data.astype(np.float64) ** 2))) if matrix.nnz else 1.0
+
+
+def as_float32(values: np.ndarray, what: str, notice: Tell) -> np.ndarray:
+    """Numbers as the network keeps them; it is said of those that are too close to zero for that.
+
+    Examples
+    --------
+    >>> as_float32(np.array([2.0, 1e-46]), "links", print)
+    links: 1 value(s) closer to zero than 1e-45 were taken as zero
+    array([2., 0.], dtype=float32)
+    """
+    if values.dtype == np.float32:
+        return values
+    with np.errstate(over="ignore", under="ignore"):  # what is infinite then is refused where it is checked
+        narrow = values.astype(np.float32)
+    say_vanished(what, int(np.count_nonzero((narrow == 0) & (values != 0))), notice)
+    return narrow
+
+
+def say_vanished(what: str, count: int, notice: Tell) -> None:
+    if count:
+        notice(f"{what}: {count} value(s) closer to zero than 1e-45 were taken as zero")
 
 
 def column_squares(matrix: sp.csr_array) -> np.ndarray:

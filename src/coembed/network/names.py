@@ -155,11 +155,15 @@ class Names:
 
     def decodable(self) -> bool:
         """Whether all bytes are texts."""
-        try:
-            for _ in self:
-                pass
-        except UnicodeDecodeError:
-            return False
+        for start in range(0, len(self), _BLOCK):
+            block = self._texts.slice(start, _BLOCK)
+            try:
+                block.cast(pa.large_string())
+            except pa.ArrowInvalid:  # or it holds surrogates, which only Python takes for texts
+                try:
+                    _decoded(block)
+                except UnicodeDecodeError:
+                    return False
         return True
 
     def astype(self, dtype: Any) -> np.ndarray:

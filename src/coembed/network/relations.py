@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network.matrices import as_float32
 from coembed.network.pairs import Pairing
 from coembed.progress import Tell
+from coembed.untrusted import check_positions
 
 Absent = Literal["no", "unknown"]
 ColumnKind = Literal["number", "category", "yes/no", "tags", "counts", "text", "date"]
@@ -125,7 +127,7 @@ class Relation:
         notice: Tell = lambda said: None,
     ) -> Relation:
         """Check and normalise a matrix; `notice` is told what had to be changed."""
-        matrix = canonical_matrix(values, name, keep_zeros=absent == "unknown")
+        matrix = canonical_matrix(values, name, keep_zeros=absent == "unknown", notice=notice)
         if source == target:
             if matrix.shape[0] != matrix.shape[1]:
                 raise InputError(
@@ -168,10 +170,18 @@ class Relation:
         return replace(self, values=values)
 
 
-def canonical_matrix(matrix: Any, what: str, keep_zeros: bool = False) -> sp.csr_array:
+def canonical_matrix(
+    matrix: Any, what: str, keep_zeros: bool = False, notice: Tell = lambda said: None
+) -> sp.csr_array:
     """CSR of finite float32 in order, duplicates added up, without stored zeros unless they are kept."""
     try:
-        csr = sp.csr_array(matrix, dtype=np.float32, copy=True)
+        if getattr(matrix, "format", None) in ("csr", "csc"):  # SciPy's conversions trust the positions
+            check_positions(matrix.indices, matrix.indptr, matrix.shape[1 if matrix.format == "csr" else 0])
+        csr = sp.csr_array(matrix, copy=True)
+        if csr.dtype.kind == "c":
+            raise ValueError("complex numbers; give real ones")
+        if csr.ndim == 2:
+            csr.data = as_float32(csr.data, what, notice)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} cannot be read as a matrix of numbers ({error})") from None
     if csr.ndim != 2:

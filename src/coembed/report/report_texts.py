@@ -145,7 +145,7 @@ SCALING = (
     "Made-up networks whose links, attributes and entries grow with the nodes (8 links, 20 entries a "
     "node, an attribute for every 5 nodes); the quickest of five epochs, on the clock of a machine "
     "with two cores that does nothing else. What comes before the epochs (views) and after them "
-    "(companions, calibration) is not counted. Absent pairs are sampled, without bias; the paper's "
+    "(closed-form scores, calibration) is not counted. Absent pairs are sampled, without bias; the paper's "
     "code takes all of them. The slope is that of the least-squares line through the logarithms. It is "
     "above one because rows of a table are read at random places, which costs more once the table no "
     "longer fits the processor's cache, and because of very many rows some are worked out a second "

@@ -8,11 +8,11 @@ not be kept: they are keyed by the step. What network and settings give, such as
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import time
-import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,13 +24,15 @@ from torch import Tensor
 
 from coembed.distributed.exchange import all_true, sum_of_all
 from coembed.distributed.partition import Partition
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
+from coembed.files import checksum, make_folder, put_in_place, written
 from coembed.tensor_files import open_file, save_file
 
 RECORD = "checkpoint.json"
 FORMAT, VERSION = "coembed checkpoint", 1
 MINUTES = 10.0
 _STATE = re.compile(r"\.?state-[0-9a-f]{8,}\.(safetensors|tmp)")
+_ANEW = "start anew, without --resume"
 # where it runs may change
 _FREE = ("device",)
 
@@ -81,8 +83,11 @@ class Checkpoints:
 
     def check(self) -> None:
         """Refuse at once what could not be written to, or would be written over."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"{self.folder} is a file; give the name of a folder for checkpoints")
+        with written(self.folder):
+            if self.folder.exists() and not self.folder.is_dir():
+                raise InputError(f"{self.folder} is a file; give the name of a folder for checkpoints")
+            if not os.access(_nearest(self.folder), os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if not self.resume and (self.folder / RECORD).exists():
             raise InputError(
                 f"{self.folder} holds a checkpoint already; go on from it with --resume, or give another"
@@ -95,50 +100,81 @@ class Checkpoints:
 
     def save(
         self, record: dict[str, Any], tensors: dict[str, Tensor], dealt: Mapping[str, Partition] | None = None
-    ) -> None:
+    ) -> str | None:
         """Write one in place of the former, which stays whole until then.
 
-        `dealt` says of which tensors this process has its rows only, and which.
+        `dealt` says of which tensors this process has its rows only, and which. Returns what to tell if it
+        could not be written: a full disk is no reason to end a training that goes well.
         """
         dealt = dealt or {}
         own = {name: tensor for name, tensor in tensors.items() if self.rank == 0 or name in dealt}
         arrays = {name: np.asarray(tensor.cpu().numpy(), order="C") for name, tensor in own.items()}
-        sibling = self.folder / f".state-{os.getpid():08x}{self.rank:04x}.tmp"
+        self.last = time.monotonic()
+        trouble = None
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            save_file(arrays, sibling)
-            checksum = _checksum(sibling)
-            os.replace(sibling, self.folder / _state_name(checksum, self.rank, self.processes))
-            checksums = self._of_all(int(checksum, 16))
-            names = [_state_name(f"{c:08x}", rank, self.processes) for rank, c in enumerate(checksums)]
-            whole = {
-                "format": FORMAT,
-                "version": VERSION,
-                "network": self.network,
-                "settings": self.settings,
-                "states": names,
-                "rows": {name: partition.bounds for name, partition in dealt.items()},
-                "run": record,
-            }
-            if self.rank == 0:
-                sibling.write_text(json.dumps(whole, indent=1), encoding="utf-8")
-                _flush(sibling)
-                os.replace(sibling, self.folder / RECORD)
-                self._remove(keep=names)
+            number = int(self._write_state(arrays), 16)
         except OSError as error:
-            raise InputError(
-                f"{self.folder} cannot be written ({error.strerror}); give another folder"
-            ) from None
+            number, trouble = -1, error
+        checksums = self._of_all(number)
+        if min(checksums) < 0:
+            return self._told(trouble)
+        names = [_state_name(f"{c:08x}", rank, self.processes) for rank, c in enumerate(checksums)]
+        whole = {
+            "format": FORMAT,
+            "version": VERSION,
+            "network": self.network,
+            "settings": self.settings,
+            "states": names,
+            "rows": {name: partition.bounds for name, partition in dealt.items()},
+            "run": record,
+        }
+        if self.rank == 0:
+            try:
+                self._write_record(whole)
+            except OSError as error:
+                self._remove(keep=self._named())
+                return self._told(error)
+            self._remove(keep=names)
+        return None
+
+    def _named(self) -> list[str]:
+        """The states that belong to the record that is there."""
+        path = self.folder / RECORD
+        return list(json.loads(path.read_text(encoding="utf-8"))["states"]) if path.is_file() else []
+
+    def _write_state(self, arrays: dict[str, np.ndarray]) -> str:
+        """The arrays of this process under the name of their checksum."""
+        sibling = self._sibling()
+        try:
+            make_folder(self.folder)
+            save_file(arrays, sibling)
+            found = checksum(sibling)
+            put_in_place(sibling, self.folder / _state_name(found, self.rank, self.processes))
         finally:
             sibling.unlink(missing_ok=True)
-        self.last = time.monotonic()
+        return found
+
+    def _write_record(self, whole: dict[str, Any]) -> None:
+        sibling = self._sibling()
+        try:
+            sibling.write_text(json.dumps(whole, indent=1), encoding="utf-8")
+            put_in_place(sibling, self.folder / RECORD)
+        finally:
+            sibling.unlink(missing_ok=True)
+
+    def _sibling(self) -> Path:
+        return self.folder / f".state-{os.getpid():08x}{self.rank:04x}.tmp"
+
+    def _told(self, error: OSError | None) -> str:
+        reason = "of another process" if error is None else error.strerror or one_line(error, 80)
+        return f"a checkpoint could not be written to {self.folder} ({reason}); the one before it stays"
 
     def load(
         self, dealt: Mapping[str, Partition] | None = None
     ) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
         """What :meth:`save` was given last, own rows of what is `dealt` out now; None if there is nothing."""
         path = self.folder / RECORD
-        if not path.exists():
+        if not path.is_file():
             return None
         try:
             whole = json.loads(path.read_text(encoding="utf-8"))
@@ -151,9 +187,13 @@ class Checkpoints:
             for name in files[0]:
                 pieces = [file[name] for file in files if name in file]
                 tensors[name] = torch.as_tensor(_rows(pieces, bounds.get(name), (dealt or {}).get(name)))
+            if not isinstance(whole["run"], dict):
+                raise ValueError("its figures are not an object")
             return whole["run"], tensors
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} cannot be read ({error}); start anew, without --resume") from None
+        except InputError:
+            raise
+        except Exception as error:  # whatever a damaged or forged one makes of itself
+            raise InputError(f"{path} cannot be read ({one_line(error, 160)}); {_ANEW}") from None
 
     def clear(self) -> None:
         """Remove the checkpoint, once what it was for is done."""
@@ -166,7 +206,7 @@ class Checkpoints:
         if not _STATE.fullmatch(name):
             raise ValueError("it names a strange file")
         # each process reads through its share of the files; of the others it needs some rows
-        if place % self.processes == self.rank and _checksum(self.folder / name) not in name:
+        if place % self.processes == self.rank and checksum(self.folder / name) not in name:
             raise ValueError("its state is damaged")
         return open_file(self.folder / name)
 
@@ -214,15 +254,6 @@ def _rows(pieces: list[np.ndarray], bounds: tuple[int, ...] | None, wanted: Part
     return np.concatenate(parts)
 
 
-def _checksum(path: Path) -> str:
-    total = 0
-    with path.open("rb") as stream:
-        while chunk := stream.read(1 << 22):
-            total = zlib.crc32(chunk, total)
-        os.fsync(stream.fileno())
-    return f"{total:08x}"
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
+def _nearest(path: Path) -> Path:
+    """The folder itself, or the nearest one above it that is there."""
+    return next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())

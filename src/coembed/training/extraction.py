@@ -114,6 +114,7 @@ def _space(
         _array(model.label_shift[key]) if key in model.label_shift else None,
         model.block_start[key],
         strength,
+        _array(model.label_tables[key]) if key in model.label_tables else None,
     )
 
 

@@ -36,7 +36,8 @@ from coembed.training.label_views import label_views
 from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
-from coembed.views.decomposition import affordable_hidden, affordable_rank
+from coembed.views.budget import affordable_hidden, plan_views
+from coembed.views.lens import MOST_SECOND
 
 MOST_ASKED = 20_000
 """Unlabelled items that are enough to tell how sure the model is."""
@@ -106,7 +107,7 @@ def prepare(
         found = read_as(network, settings)
         settings = settings.change(links=found["links"].likelihood, attributes=found["attributes"].likelihood)
     by_views = settings.encoder == "views"
-    settings, notices = affordable(settings, largest) if by_views else (settings, [])
+    settings, notices = affordable(settings, network) if by_views else (settings, [])
     identity = fingerprint(network)
     if checkpoints is not None:
         checkpoints.belong_to(identity, settings.as_dict())
@@ -251,22 +252,18 @@ def _temperature(model: SVAE, prepared: Prepared, type: str) -> float:
     return best_temperature(found.cpu(), torch.as_tensor(np.array(wanted)))
 
 
-def affordable(settings: Settings, n_items: int) -> tuple[Settings, list[str]]:
-    """The settings with a rank and hidden layers that very many items leave room for, and what to say of it.
-
-    Examples
-    --------
-    >>> settings, notices = affordable(Settings(rank=256, hidden=64), 1_000_000)
-    >>> notices
-    ['1,000,000 items: rank 64 instead of 256, hidden 32 instead of 64, for memory and time']
-    """
-    fits = {
-        "rank": affordable_rank(settings.rank, n_items),
-        "hidden": affordable_hidden(settings.hidden, n_items),
-    }
+def affordable(settings: Settings, network: Network) -> tuple[Settings, list[str]]:
+    """Settings with a rank and hidden layers that very many items leave room for, and what to say of it."""
+    plan = plan_views(network, settings.rank)
+    fits = {"rank": plan.rank, "hidden": affordable_hidden(network, settings.hidden, plan)}
     asked = settings.as_dict()
     less = [f"{name} {value} instead of {asked[name]}" for name, value in fits.items() if value < asked[name]]
-    notices = [f"{n_items:,} items: {', '.join(less)}, for memory and time"] if less else []
+    if plan.one_hot:
+        less.append(f"{plan.one_hot} features for a category of more values")
+    if plan.second < MOST_SECOND:
+        less.append(f"{plan.second or 'no'} views of what is two relations away")
+    count = sum(len(network.items(name)) for name in network.entity_types)
+    notices = [f"{count:,} items: {', '.join(less)}, for memory and time"] if less else []
     return settings.change(**fits), notices
 
 

@@ -16,10 +16,11 @@ from torch import Tensor
 
 from coembed.distributed.exchange import all_true, summed_gradients
 from coembed.distributed.partition import Partition, held_by
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
 from coembed.kernels import Noise
 from coembed.model import SVAE
 from coembed.progress import EpochProgress
+from coembed.records import fits
 from coembed.training.checkpoint import Checkpoints
 
 Validate = Callable[[], dict[str, float]]
@@ -31,6 +32,25 @@ SNAPSHOT_EVERY = 10
 MOST_RECOVERIES = 3
 ALL_DONE = "all epochs done"
 _MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}
+
+
+# what a checkpoint must say; figures may be NaN
+_RECORD: dict[str, Any] = {
+    "epoch": int,
+    "rate": float,
+    "recoveries": int,
+    "latest": dict[str, Any],
+    "best": dict[str, int | float | None],
+    "steps": dict[str, int],
+    "history": dict[str, Any],
+}
+_HISTORY: dict[str, Any] = {
+    "figures": dict[str, list[Any]],
+    "validated_at": list[int],
+    "best_epoch": int,
+    "stopped": str,
+    "notices": list[str],
+}
 
 
 class Diverged(InputError):
@@ -90,7 +110,9 @@ def train(
     )
     run = Run(model, optimizer)
     if checkpoints is not None and checkpoints.resume:
-        run.restore(*(checkpoints.load(run.dealt()) or ({}, {})))
+        kept = checkpoints.load(run.dealt())
+        if kept is not None:
+            _restore(run, checkpoints, *kept)
     try:
         for epoch in _epochs(run, epochs, schedule, Noise(seed), processes):
             history, keeper = run.history, run.keeper
@@ -107,7 +129,9 @@ def train(
                 history.stopped = f"no better validation figure for {patience} epochs"
             ends = epoch == epochs or history.stopped != ALL_DONE
             if checkpoints is not None and (ends or checkpoints.due()):
-                checkpoints.save(run.record(), run.tensors(), run.dealt())
+                trouble = checkpoints.save(run.record(), run.tensors(), run.dealt())
+                if trouble is not None and trouble not in history.notices:
+                    history.notices.append(trouble)
             if progress is not None:
                 progress(epoch, epochs, figures | run.latest)
             if ends:
@@ -170,12 +194,13 @@ class Run:
         return {f"{kind}/{name}": rows for name, rows in places.items() if rows for kind in kinds}
 
     def restore(self, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        """Be as when these were taken; nothing at all is the beginning."""
-        if not record:
-            return
+        """Be as when these were taken."""
         self.epoch, self.rate, self.recoveries = record["epoch"], record["rate"], record["recoveries"]
         self.latest, self.history = record["latest"], History(**record["history"])
         for name, parameter in self.model.named_parameters():
+            for kind in ("value", "sound"):
+                if tensors[f"{kind}/{name}"].shape != parameter.shape:
+                    raise ValueError(f"{name} has another shape")
             with torch.no_grad():
                 parameter.copy_(tensors[f"value/{name}"])
             if name in record["steps"]:
@@ -188,6 +213,25 @@ class Run:
         if record["best"]["epoch"]:
             self.keeper.epoch, self.keeper.figure = record["best"]["epoch"], record["best"]["figure"]
             self.keeper.state = {name: tensors[f"best/{name}"].to(held) for name, held in self.sound.items()}
+
+
+def _restore(run: Run, checkpoints: Checkpoints, record: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    """Take up a checkpoint; one that was forged or is of another program need not fit the model."""
+    try:
+        for name, hint in _RECORD.items():
+            if not fits(record[name], hint):
+                raise ValueError(f"{name} is not what it should be")
+        for name, hint in _HISTORY.items():
+            if not fits(record["history"][name], hint):
+                raise ValueError(f"{name} is not what it should be")
+        if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
+            raise ValueError("it holds NaN or infinity")
+        run.restore(record, tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise InputError(
+            f"{checkpoints.folder} does not hold a state of this model ({one_line(error, 120)}); start anew, "
+            "without --resume"
+        ) from None
 
 
 def _epochs(run: Run, epochs: int, schedule: Schedule, noise: Noise, processes: int) -> Iterator[int]:

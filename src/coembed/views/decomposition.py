@@ -6,11 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 NUMBERS = 64_000_000
-"""Numbers that one dense matrix of a row an item may hold (256 MB); from 250,000 items on, ranks shrink."""
+"""Numbers that one dense matrix of a row an item may hold (256 MB)."""
 LEAST_RANK = 16
-UNITS = 32_000_000
-"""The same for the hidden units of a view, which cost time: from 500,000 items on, layers are narrower."""
-LEAST_UNITS = 16
 
 MANY_ROWS = 65_536
 ROUNDS = 5
@@ -28,17 +25,6 @@ def affordable_rank(rank: int, n_items: int) -> int:
     (256, 64, 16)
     """
     return min(rank, max(NUMBERS // max(n_items, 1), LEAST_RANK))
-
-
-def affordable_hidden(hidden: int, n_items: int) -> int:
-    """The width of hidden layers asked for, or as much of it as is worked out in half a minute an epoch.
-
-    Examples
-    --------
-    >>> affordable_hidden(64, 400_000), affordable_hidden(64, 1_000_000)
-    (64, 32)
-    """
-    return min(hidden, max(UNITS // max(n_items, 1), LEAST_UNITS))
 
 
 def leading_vectors(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

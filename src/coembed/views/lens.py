@@ -89,8 +89,12 @@ def find_lens(
     neighbours: int,
     seed: int = 0,
     steps: Tell | None = None,
+    second: int = MOST_SECOND,
+    one_hot: int = 0,
 ) -> Lens:
     """The lens of a training network; `steps` is told what is being done.
+
+    `rank`, `second` and `one_hot` are what is afforded: see :class:`~coembed.views.budget.ViewPlan`.
 
     Examples
     --------
@@ -105,12 +109,16 @@ def find_lens(
     for name in network.entity_types:
         tell(f"{rank} directions of the words and links of {name}")
         touch = touching(network, name, lambda relation: readings[relation.name].inputs(relation.values))
-        types[name] = _type_lens(network, name, touch, readings, rank, seed)
-    for name in types:
-        types[name] = replace(types[name], steps=_steps(network, name, types))
-    for name in types:
-        types[name] = replace(types[name], steps=_with_second(network, name, types))
-    return Lens(dict(readings), neighbours, types)
+        types[name] = _type_lens(bare_lens(network, name, one_hot), network, name, touch, rank, seed)
+    return Lens(dict(readings), neighbours, with_steps(network, types, second))
+
+
+def with_steps(network: Network, types: Mapping[str, TypeLens], second: int) -> dict[str, TypeLens]:
+    """The lenses of all types with the steps that lead from one to another."""
+    first = {name: replace(lens, steps=_steps(network, name, types)) for name, lens in types.items()}
+    return {
+        name: replace(lens, steps=_with_second(network, name, first, second)) for name, lens in first.items()
+    }
 
 
 def word_rows(lens: TypeLens, touch: Mapping[str, Touch]) -> sp.csr_array:
@@ -127,7 +135,7 @@ def link_rows(lens: TypeLens, touch: Mapping[str, Touch]) -> Touch:
     return Touch(summed(known) if known else None, summed(new) if new else None)
 
 
-def bare_lens(network: Network, type: str) -> TypeLens:
+def bare_lens(network: Network, type: str, one_hot: int = 0) -> TypeLens:
     """What a type has, without anything that is learnt from it."""
     columns = network.columns(type)
     ways = ways_of(network, type)
@@ -138,7 +146,7 @@ def bare_lens(network: Network, type: str) -> TypeLens:
         attributes=network.attribute_type(type),
         words=None,
         word_columns=tuple(each.name for each in columns if each.column and not each.column.has_cells),
-        cells=CellLayout.of(columns),
+        cells=CellLayout.of(columns, one_hot),
         links=within,
         position=None,
         positions={},
@@ -148,14 +156,8 @@ def bare_lens(network: Network, type: str) -> TypeLens:
 
 
 def _type_lens(
-    network: Network,
-    name: str,
-    touch: Mapping[str, Touch],
-    readings: Mapping[str, Reading],
-    rank: int,
-    seed: int,
+    lens: TypeLens, network: Network, name: str, touch: Mapping[str, Touch], rank: int, seed: int
 ) -> TypeLens:
-    lens = bare_lens(network, name)
     words, within = lens.word_columns, lens.links
     across = [way for way in ways_of(network, name) if way.other != name]
     if words:
@@ -207,7 +209,7 @@ def _steps(network: Network, name: str, types: Mapping[str, TypeLens]) -> tuple[
     return tuple(steps)
 
 
-def _with_second(network: Network, name: str, types: Mapping[str, TypeLens]) -> tuple[Step, ...]:
+def _with_second(network: Network, name: str, types: Mapping[str, TypeLens], most: int) -> tuple[Step, ...]:
     """And what is two relations away: of all such means those that most items have."""
     lens = types[name]
     found: list[tuple[float, Step]] = []
@@ -231,7 +233,7 @@ def _with_second(network: Network, name: str, types: Mapping[str, TypeLens]) -> 
                 )
                 found.append((share, second))
     found.sort(key=lambda each: -each[0])
-    return lens.steps + tuple(step for _, step in found[:MOST_SECOND])
+    return lens.steps + tuple(step for _, step in found[:most])
 
 
 def _counted_ways(network: Network, name: str, lens: TypeLens) -> list[Way]:

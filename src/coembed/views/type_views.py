@@ -21,10 +21,8 @@ import scipy.sparse as sp
 from coembed.network.matrices import unit_rows
 from coembed.network.network import Network
 from coembed.progress import Tell
-from coembed.views.basis import (
-    averaging,
-    scaled_rows,
-)
+from coembed.views.basis import averaging, scaled_rows
+from coembed.views.budget import plan_views
 from coembed.views.lens import Lens, TypeLens, find_lens, has_words, link_rows, word_rows
 from coembed.views.nearest_neighbours import Neighbours, nearest_fellows, nearest_rows
 from coembed.views.reach import Reading, Touch, touching
@@ -283,7 +281,8 @@ def look(
     """The views of a training network; of a large one `steps` is told how far it is."""
     largest = max(len(items) for items in network.types.values())
     tell = steps if steps is not None and largest > LONG_TO_LOOK_AT else None
-    lens = find_lens(network, readings, rank, neighbours, seed, tell)
+    plan = plan_views(network, rank)
+    lens = find_lens(network, readings, plan.rank, neighbours, seed, tell, plan.second, plan.one_hot)
     types = training_views(network, lens, steps=tell)
     for name in network.entity_types:
         attributes = network.attribute_type(name)

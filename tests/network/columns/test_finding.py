@@ -39,7 +39,25 @@ SENTENCES = [f"this is sentence number {i} of many" for i in range(40)]
         ("text", ["one of them; which is long enough", "another one; also not short"]),
         ("date", ["2024-01-31", "2023-12-24", "NA"]),
         ("date", ["31.12.2024", "1.2.2023"]),
+        ("date", ["31.12.24", "1.2.23"]),
+        ("date", ["20241231", "20230201"]),
+        ("date", pa.array([20241231, 20230201])),
+        ("date", ["12/31/2024 3:04 PM", "1/2/2023 11:00 am"]),
+        ("date", ["31-Dec-2024", "01-Feb-2023"]),
+        ("date", ["Dec 31 2024", "Feb 1, 2023"]),
         ("date", pa.array([1, 2], pa.timestamp("s"))),
+        ("number", ["$1,200.50", "$3.00", "n.a.", "#N/A"]),
+        ("number", ["75.4 %", "3 %"]),
+        ("number", ["1.234,50 €", "7,25 €", "3 €"]),
+        ("number", ["12 345,6", "7"]),
+        ("number", ["40 kg", "41 kg", "40 kg"]),
+        ("number", ["(20)", "30", "\u22124"]),
+        ("number", [*map(str, range(100, 200)), *["not measured"] * 30]),
+        ("category", ["12 A", "12 B", "12 A", "12 B"]),  # no unit: doors of a house
+        ("yes/no", ["ja", "nein", "Ja"]),
+        ("yes/no", ["oui", "non", ""]),
+        ("tags", ["x", "", "x", ""]),  # a mark
+        ("tags", ["['a', 'b']", "['b', 'a']", "['b']", "[]"]),
     ],
 )
 def test_kinds(kind, cells):
@@ -50,7 +68,8 @@ def test_kinds(kind, cells):
     ("why", "cells"),
     [
         ("all cells are empty", ["", "NA", "-"]),
-        ("all known cells are 'x'", ["x", "x", ""]),
+        ("all known cells are 'x'", ["x", "x", "x"]),
+        ("all known cells are 'Oslo'", ["Oslo", "Oslo", ""]),
         ("all known cells are '1'", ["1", "1.0", ""]),
         ("it counts the rows", [str(i) for i in range(10)]),
         ("nearly every cell is different, such as 'nick0'", NAMES),

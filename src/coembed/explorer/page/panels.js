@@ -8,7 +8,10 @@ const ROWS = 200;
 
 export function startPanel({ model, items, accuracy, addNode, isReport }) {
   const types = model.types.filter((type) => type.items);
-  const unlabelled = model.types.find((type) => type.name === model.coloured).items - model.labelled;
+  const labelled = types.filter((type) => type.classes.length);
+  const known = labelled.reduce((sum, type) => sum + type.labelled, 0);
+  const unknown = labelled.reduce((sum, type) => sum + type.items, 0) - known;
+  const judged = labelled.length > 1 ? `those of ${many(model, model.coloured)}` : "them";
   const labelOf = (example) => items.className(items.find(example.type, example.id));
   const examples = (type) => model.examples.filter((example) => example.type === type).map((example) => itemLink(model, { ...example, label: labelOf(example) }, { class: "item chip" }));
   const listed = types.map((type) => `${count(type.items)} ${many(model, type.name)}`);
@@ -16,8 +19,8 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
   const facts = [
     listed.length > 1 ? `${listed.slice(0, -1).join(", ")} and ${listed.at(-1)}` : listed[0],
     " in one space: what lies together belongs together. ",
-    model.classes ? `${count(model.labelled)} labels were known; the model predicted the other ${count(unlabelled)}` : "No labels were given.",
-    model.classes && accuracy !== null ? ` and got ${percent(accuracy, 1)} of them right.` : model.classes ? "." : "",
+    model.classes ? `${count(known)} labels were known; the model predicted the other ${count(unknown)}` : "No labels were given.",
+    model.classes && accuracy !== null ? ` and got ${percent(accuracy, 1)} of ${judged} right.` : model.classes ? "." : "",
   ];
   return h(
     "article.card.start",

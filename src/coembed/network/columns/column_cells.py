@@ -15,7 +15,11 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 
-MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "unknown", "?")
+# fmt: off
+MISSING = (
+    "", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "none", "unknown", "-", "--", ".", "?",
+)
+# fmt: on
 """Words for an empty cell, in lower case: of numbers, categories, yes/no, dates; never of ids and texts."""
 _TEXT = pa.large_string()
 

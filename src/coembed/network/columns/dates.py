@@ -22,19 +22,29 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 # fmt: on
 PARTS = ("month", "weekday")
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
-_MONTH_FIRST = "%m/%d/%Y"
 # (how it looks, how pyarrow reads it); the first that nearly all known cells have is taken
 _FORMATS = (
     (r"^\d{4}/\d{1,2}/\d{1,2}$", "%Y/%m/%d"),
+    (r"^(19|20)\d{2}(0[1-9]|1[0-2])([0-2]\d|3[01])$", "%Y%m%d"),
     (r"^\d{1,2}\.\d{1,2}\.\d{4}$", "%d.%m.%Y"),
+    (r"^\d{1,2}\.\d{1,2}\.\d{2}$", "%d.%m.%y"),
     (r"^\d{1,2}/\d{1,2}/\d{4}$", "%d/%m/%Y"),
-    (r"^\d{1,2}/\d{1,2}/\d{4}$", _MONTH_FIRST),
+    (r"^\d{1,2}/\d{1,2}/\d{4}$", "%m/%d/%Y"),
+    (r"^\d{1,2}/\d{1,2}/\d{2}$", "%d/%m/%y"),
+    (r"^\d{1,2}/\d{1,2}/\d{2}$", "%m/%d/%y"),
     (r"^\d{1,2}-\d{1,2}-\d{4}$", "%d-%m-%Y"),
-    (r"^\d{1,2} [A-Za-z]{3,9} \d{4}$", "%d %b %Y"),
-    (r"^[A-Za-z]{3,9} \d{1,2}, \d{4}$", "%b %d, %Y"),
+    (r"^\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{4}$", "%d %b %Y"),
+    (r"^\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2}$", "%d %b %y"),
+    (r"^[A-Za-z]{3,9} \d{1,2} \d{4}$", "%b %d %Y"),
+)
+_TWO_WAYS = {"%d/%m/%Y": "%m/%d/%Y", "%d/%m/%y": "%m/%d/%y"}
+_TIME = (
+    r"^(?P<day>.*\d),? (?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?$"
 )
 ENOUGH = 0.95
 """Share of the known cells that must be dates."""
+_NO_TEXT = pa.scalar(None, pa.large_string())
 _DAY = 86_400_000_000  # in microseconds
 
 
@@ -117,6 +127,8 @@ def parse_dates(cells: Cells) -> np.ndarray:
     array([2. , nan, 0.5])
     >>> parse_dates(Cells.of("joined", ["31/01/1970", "2/1/1970"]))
     array([30.,  1.])
+    >>> parse_dates(Cells.of("joined", ["31-Jan-1970", "2-Jan-1970 6:00 PM"]))
+    array([30.  ,  1.75])
     """
     if cells.is_date:
         return _days(cells.array)
@@ -132,7 +144,7 @@ def looks_like_dates(cells: Cells) -> bool:
 
 def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
     """Days of each distinct text, and whether day and month could be exchanged."""
-    texts = pc.if_else(pa.array(cells.known), cells.distinct, pa.scalar(None, pa.large_string()))
+    texts = pc.if_else(pa.array(cells.known), cells.distinct, _NO_TEXT)
     known = cells.counts[cells.known].sum()
 
     def enough(days: np.ndarray) -> bool:
@@ -140,25 +152,42 @@ def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
 
     iso = pc.fill_null(pc.match_substring_regex(texts, _ISO), False)
     if pc.any(iso).as_py():
-        days = _iso_days(pc.if_else(iso, texts, pa.scalar(None, pa.large_string())))
+        days = _iso_days(pc.if_else(iso, texts, _NO_TEXT))
         if enough(days):
             return days, False
+    bare, times = _without_times(texts)
     read = {}
     for pattern, format in _FORMATS:
-        fits = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
+        fits = pc.fill_null(pc.match_substring_regex(bare, pattern), False)
         if not pc.any(fits).as_py():
             continue
-        fitting = pc.if_else(fits, texts, pa.scalar(None, pa.large_string()))
-        days = _days(pc.strptime(fitting, format, "us", error_is_null=True))
+        days = _days(pc.strptime(pc.if_else(fits, bare, _NO_TEXT), format, "us", error_is_null=True))
         if enough(days):
-            read[format] = days
-    if _MONTH_FIRST in read and len(read) == 2:
-        day_first = read["%d/%m/%Y"]
-        good = np.isnan(read[_MONTH_FIRST]).sum() - np.isnan(day_first).sum()
-        return (day_first, False) if good > 0 else (read[_MONTH_FIRST], good == 0)
-    for days in read.values():
-        return days, False
+            read[format] = days + times
+    for format, days in read.items():
+        month_first = read.get(_TWO_WAYS.get(format, ""))
+        if month_first is None:
+            return days, False
+        good = np.isnan(month_first).sum() - np.isnan(days).sum()
+        return (days, False) if good > 0 else (month_first, good == 0)
     return np.full(len(cells.distinct), np.nan), False
+
+
+def _without_times(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """The days of texts like 31.12.2024 13:05 or 12/31/2024 1:05 PM, and the time as a part of a day."""
+    pieces = pc.extract_regex(texts, _TIME)
+    days = pc.if_else(pieces.is_valid(), pc.struct_field(pieces, "day"), texts)
+    # Dec 31, 2024 and 31-Dec-2024 with blanks only
+    days = pc.replace_substring_regex(pc.replace_substring(days, ",", ""), r"-(\pL+)-", r" \1 ")
+
+    def part(name: str) -> np.ndarray:
+        digits = pc.struct_field(pieces, name)
+        digits = pc.if_else(pc.equal(digits, ""), pa.scalar("0", digits.type), digits)
+        return np.asarray(digits.cast(pa.float64()).fill_null(0.0), dtype=np.float64)
+
+    half = pc.utf8_lower(pc.struct_field(pieces, "half")).fill_null("").to_numpy(zero_copy_only=False)
+    hours = np.where(half == "", part("hour"), part("hour") % 12 + 12 * (half == "p"))
+    return days, (hours + part("minute") / 60 + part("second") / 3600) / 24
 
 
 def _iso_days(texts: pa.Array) -> np.ndarray:

@@ -3,16 +3,18 @@
 ====================================================================  =================================
 a column                                                              is
 ====================================================================  =================================
+one value only that is a mark (x), other cells empty                  tags
 records or bytes; all cells empty; one value only                     left out
 lists of texts                                                        tags
 lists of numbers                                                      left out
-true and false; yes and no; 1 and 0 and nothing else                  yes/no
+true and false; yes and no, ja and nein, ...; 1 and 0; nothing else   yes/no
 dates and times; texts that are dates in 95 % of the known cells      date
 numbers that count the rows                                           left out
 whole numbers with leading zeros, or called zip, postcode, phone,     a category; left out if most
 code or id                                                            occur once
-numbers, other words for an empty cell apart; if there are more than  number
-20 different ones, 5 % may be anything
+numbers, with one unit or none, words for an empty cell apart; if     number
+there are more than 20 different ones, 5 % may be anything, and half
+of the cells may have one of three words
 web or mail addresses                                                 left out
 texts with ``;`` ``|`` or ``,``, whose pieces are of at most three    tags; counts if each piece ends
 words and half of which at most are different                         in ``:number``
@@ -41,7 +43,7 @@ from coembed.network.columns.column_cells import Cells
 from coembed.network.columns.dates import looks_like_dates
 from coembed.network.columns.numbers import distinct_numbers
 from coembed.network.columns.tags import SEPARATORS, split_cells
-from coembed.network.columns.yes_no import says_yes_or_no
+from coembed.network.columns.yes_no import MARKS, says_yes_or_no
 from coembed.network.relations import ColumnKind
 
 SKIP: Literal["skip"] = "skip"
@@ -52,6 +54,8 @@ SAMPLE = 200
 ENOUGH_NUMBERS = 0.95
 FEW_NUMBERS = 20
 """Up to so many different numbers, one other text makes the column a category (grades: 1, 2, 3, A)."""
+FEW_WORDS = 3
+"""Up to so many different texts among many different numbers say why there is no number (not measured)."""
 MOST_WORDS_OF_A_TAG = 3
 _CODE_NAMES = re.compile(r"(^|[^a-z])(id|ids|zip|zipcode|postcode|postal|plz|phone|code|key|uuid|isbn)$")
 _ADDRESS = r"^(https?://|www\.)\S+$|^[^@\s]+@[^@\s]+\.[^@\s]+$"
@@ -84,10 +88,12 @@ def find_kind(cells: Cells) -> Finding:
     if not cells.known.any():
         return Finding(SKIP, "all cells are empty")
     if cells.known.sum() == 1:
+        if cells.example(cells.known).lower() in MARKS and not cells.filled.all():
+            return Finding("tags")
         return Finding(SKIP, f"all known cells are {cells.example(cells.known)!r}")
     if pa.types.is_boolean(cells.type) or says_yes_or_no(cells):
         return Finding("yes/no")
-    if cells.is_date or (not cells.is_number and _sampled_dates(cells)):
+    if cells.is_date or (not pa.types.is_floating(cells.type) and _sampled_dates(cells)):
         return Finding("date")
     return _find_number(cells) or _find_text(cells)
 
@@ -138,7 +144,9 @@ def _find_number(cells: Cells) -> Finding | None:
     numbers = distinct_numbers(cells)
     good = ~np.isnan(numbers)
     share = cells.counts[good].sum() / known
-    if share < 1 and (share < ENOUGH_NUMBERS or good.sum() <= FEW_NUMBERS or _separated(cells, ~good)):
+    others = int((cells.known & ~good).sum())
+    enough = share >= (0.5 if others <= FEW_WORDS else ENOUGH_NUMBERS)
+    if others and (not enough or good.sum() <= FEW_NUMBERS or _separated(cells, ~good)):
         return None
     if np.unique(numbers[good]).size == 1:
         return Finding(SKIP, f"all known cells are {cells.example(good)!r}")

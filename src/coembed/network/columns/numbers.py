@@ -10,13 +10,12 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.network.columns.column_cells import Cells
 from coembed.network.columns.kind import Coding, one_a_row
+from coembed.network.columns.number_texts import plain_numbers
 from coembed.network.relations import Absent, ColumnKind
 
 FARTHEST = 10.0
 """Scales from the median beyond which a cell counts as that far: a 999999 must not outshout all others."""
 _QUARTILES_OF_NORMAL = 1.349  # distance of the quartiles of a normal distribution, in standard deviations
-_DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
-_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 
 
 class Numbers:
@@ -63,25 +62,18 @@ def parse_numbers(cells: Cells) -> np.ndarray:
     (array([1.5, 2. , nan]), array([1500. , 2000.5]))
     """
     if cells.is_number:
-        return np.asarray(cells.array.cast(pa.float64()).fill_null(np.nan), dtype=np.float64)
+        # not `safe`: a whole number beyond 2^53 is the float next to it, and not refused
+        return np.asarray(cells.array.cast(pa.float64(), safe=False).fill_null(np.nan), dtype=np.float64)
     return distinct_numbers(cells)[cells.codes]
 
 
 def distinct_numbers(cells: Cells) -> np.ndarray:
-    """The number that each distinct text is, NaN for others: 1.5, 2e3, 1,500.0, and 1,5 where all say so."""
+    """The number that each distinct text is, NaN for others."""
     texts = pc.if_else(pa.array(cells.known), cells.distinct, pa.scalar(None, pa.large_string()))
-    commas = pc.fill_null(pc.match_substring(texts, ","), False)
-    if pc.any(commas).as_py():
-        thousands = pc.fill_null(pc.match_substring_regex(texts, _THOUSANDS), False)
-        decimals = pc.fill_null(pc.match_substring_regex(texts, _DECIMAL_COMMA), False)
-        if pc.all(pc.or_(thousands, pc.invert(commas))).as_py():
-            texts = pc.replace_substring(texts, ",", "")
-        elif pc.all(pc.or_(decimals, pc.invert(commas))).as_py():
-            texts = pc.replace_substring(texts, ",", ".")
     try:
         return np.asarray(texts.cast(pa.float64()).fill_null(np.nan), dtype=np.float64)
     except pa.ArrowInvalid:
-        pass
+        texts = plain_numbers(texts)
     plain = pc.match_substring_regex(texts, r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i)inf|infinity)$")
     numbers = pc.if_else(plain, texts, pa.scalar(None, pa.large_string())).cast(pa.float64())
     return np.asarray(numbers.fill_null(np.nan), dtype=np.float64)

@@ -15,6 +15,8 @@ from coembed.network.relations import Absent, ColumnKind
 
 SEPARATORS = (";", "|", ",")
 MOST_TAGS = 5_000
+_BRACKETS = r"^\[(.*)\]$|^\{(.*)\}$|^\((.*)\)$"
+_QUOTED = r"""^'(.*)'$|^"(.*)"$"""
 _COUNTED = r"^(?P<tag>.+):(?P<count>\d+(?:\.\d+)?)$"
 
 
@@ -71,19 +73,33 @@ def split_cells(cells: Cells, separator: str | None = None) -> tuple[pa.Array, n
     >>> tags, owners = split_cells(Cells.of("likes", ["chess; go", "", "go"]))
     >>> tags.to_pylist(), owners
     (['chess', 'go', 'go'], array([0, 0, 2]))
+    >>> split_cells(Cells.of("likes", ["['chess', 'go']", "[]"]))[0].to_pylist()
+    ['chess', 'go']
     """
     groups = cell_groups(cells)[1]
+    bare = None if cells.is_list else _without_brackets(groups)
     if cells.is_list:
         if isinstance(groups, pa.ChunkedArray):
             groups = pa.concat_arrays(groups.chunks) if groups.num_chunks else pa.array([], cells.type)
         lists = groups
     else:
         separator = separator_of(cells) if separator is None else separator
-        lists = pc.split_pattern(groups, separator or ";")
+        lists = pc.split_pattern(groups if bare is None else bare, separator or ";")
     owners = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
     tags = pc.utf8_trim_whitespace(lists.flatten().cast(pa.large_string()).fill_null(""))
+    if bare is not None:
+        tags = pc.replace_substring_regex(tags, _QUOTED, r"\1\2")
     there = pc.not_equal(tags, "")
     return tags.filter(there), owners[there.to_numpy(zero_copy_only=False)]
+
+
+def _without_brackets(texts: pa.Array) -> pa.Array | None:
+    """What stands between the brackets of lists that a program wrote, ``['a', 'b']``; else None."""
+    lists = pc.match_substring_regex(texts, _BRACKETS)
+    filled = pc.not_equal(texts, "")
+    if not pc.any(lists).as_py() or not pc.all(pc.or_(lists, pc.invert(filled))).as_py():
+        return None
+    return pc.replace_substring_regex(texts, _BRACKETS, r"\1\2\3")
 
 
 def separator_of(cells: Cells) -> str | None:

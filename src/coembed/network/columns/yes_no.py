@@ -10,8 +10,18 @@ from coembed.network.columns.column_cells import Cells
 from coembed.network.columns.kind import Coding, one_a_row
 from coembed.network.relations import Absent, ColumnKind
 
-PAIRS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"), ("1.0", "0.0"))
+# fmt: off
+PAIRS = (
+    ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
+    ("ja", "nein"), ("j", "n"), ("wahr", "falsch"), ("oui", "non"), ("vrai", "faux"), ("sí", "no"),
+    ("si", "no"), ("sì", "no"), ("vero", "falso"), ("sim", "não"), ("ja", "nee"), ("ja", "nej"),
+    ("tak", "nie"), ("ano", "ne"), ("evet", "hayır"), ("да", "нет"), ("是", "否"), ("はい", "いいえ"),
+    ("✓", "✗"), ("✔", "✘"),
+)
+# fmt: on
 """Words for yes and no, in lower case."""
+MARKS = frozenset({"x", "✓", "✔", "✗", "•", "*", "☒", "☑"})
+"""What people tick with, and leave the cell empty where they do not."""
 _MEANING = {word: float(1 - i) for pair in PAIRS for i, word in enumerate(pair)}
 
 

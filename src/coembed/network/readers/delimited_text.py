@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pyarrow.csv as pa_csv
 
 from coembed.errors import InputError
 from coembed.network.readers.sheet import Sheet
+from coembed.untrusted import check_unpacked
 
 DELIMITERS = "\t,;| "
 SAMPLE_BYTES = 1 << 16
@@ -68,27 +71,33 @@ def read_text(
     """
     layout = _layout(path, skipped)
     try:
-        with open_bytes(path) as stream:
+        with PlainBytes(path) as stream:
             table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
-    except (pa.ArrowInvalid, OSError) as error:
+            if stream.quotes % 2 or _has_line_ends(table):
+                _check_quotes(path, layout, line_ends)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
     return _as_sheet(path, layout, table, _header(table, has_header), 0)
 
 
-def stream_text(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[Sheet]:
+def stream_text(path: Path, block_bytes: int = BLOCK_BYTES, line_ends: bool = False) -> Iterator[Sheet]:
     """The same file as :func:`read_text` reads, in sheets of about `block_bytes`; at least one."""
     layout = _layout(path, None)
     first: list[str] | None = None
     done = 0
     try:
-        with open_bytes(path) as stream:
-            for batch in pa_csv.open_csv(stream, **_options(layout, block_bytes)):
+        with PlainBytes(path) as stream:
+            for batch in pa_csv.open_csv(stream, **_options(layout, block_bytes, line_ends)):
                 table = pa.Table.from_batches([batch])
+                if not line_ends and _has_line_ends(table):
+                    _check_quotes(path, layout, False)
                 if done == 0:
                     first = _header(table, None)
                 yield _as_sheet(path, layout, table, first, done)
                 done += len(batch)
-    except (pa.ArrowInvalid, OSError) as error:
+            if stream.quotes % 2:
+                _check_quotes(path, layout, line_ends)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise _explained(path, layout, error) from None
 
 
@@ -164,35 +173,81 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def open_bytes(path: Path) -> pa.NativeFile:
-    """Open a file for reading, decompressed if it is compressed."""
-    with path.open("rb") as file:
-        magic = file.read(4)
-    compression: str | None = None
-    if magic[:2] == b"\x1f\x8b":
-        compression = "gzip"
-    elif magic[:3] == b"BZh":
-        compression = "bz2"
-    elif magic == b"\x28\xb5\x2f\xfd":
-        compression = "zstd"
-    return pa.input_stream(str(path), compression=compression)
+class PlainBytes(io.RawIOBase):
+    """The bytes of a file, decompressed as far as that is in reason, UTF-16 as UTF-8; quotes are counted.
+
+    Attributes
+    ----------
+    quotes
+        Double quotes in what was read so far: if they are odd, perhaps one was not closed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            magic = file.read(4)
+        marks = {"gzip": b"\x1f\x8b", "bz2": b"BZh", "zstd": b"\x28\xb5\x2f\xfd"}
+        self.compression = next((name for name, mark in marks.items() if magic.startswith(mark)), None)
+        self.path, self.total, self.quotes = path, 0, 0
+        self._stream = pa.input_stream(str(path), compression=self.compression)
+        if magic.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as spreadsheets save
+            self._stream = pa.transcoding_input_stream(pa.input_stream(str(path), None), "utf-16", "utf-8")
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        piece = bytes(self._stream.read(None if size is None or size < 0 else size))
+        self.total += len(piece)
+        self.quotes += piece.count(b'"')
+        if self.compression:
+            check_unpacked(self.path, self.total)
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def head(path: Path, size: int = SAMPLE_BYTES) -> bytes:
     """The first bytes of a file, decompressed."""
     try:
-        with open_bytes(path) as stream:
-            return bytes(stream.read(size))
-    except (OSError, pa.ArrowException) as error:
+        with PlainBytes(path) as stream:
+            return stream.read(size)
+    except (OSError, pa.ArrowException, UnicodeError) as error:
         raise InputError(f"{path} cannot be read ({error}); check the file") from None
+
+
+def _has_line_ends(table: pa.Table) -> bool:
+    """Whether a cell goes over several lines: quoted on purpose, or because a quote was not closed."""
+    return any(pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py() for column in table.columns)
+
+
+def _check_quotes(path: Path, layout: TextLayout, line_ends: bool) -> None:
+    """Read again by the letter, slowly, and refuse a quote that swallows lines."""
+    number = layout.skipped
+    try:
+        for number, row in _rows(path, layout, strict=True):
+            if not line_ends and any("\n" in cell or "\r" in cell for cell in row):
+                raise InputError(
+                    f"{path}, line {number}: a quoted cell of it goes over several lines; "
+                    "close the quote, or give a name without line ends"
+                )
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, after line {number}: a quote is opened and not closed, or stands inside of a cell "
+            f"({error}); close it, or double it"
+        ) from None
 
 
 def _layout(path: Path, skipped: int | None) -> TextLayout:
     raw = _sample(path)
     if not raw.strip():
         raise InputError(f"{path} is empty; give at least one line")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{path} is UTF-16 text; save it as UTF-8")
     lines = raw.decode("utf-8-sig", errors="replace").splitlines()
     if len(raw) >= SAMPLE_BYTES and not raw.endswith(b"\n") and len(lines) > 1:
         lines.pop()  # perhaps cut in the middle
@@ -237,7 +292,7 @@ def _explained(path: Path, layout: TextLayout, error: Exception) -> InputError:
     if isinstance(error, OSError) and not isinstance(error, pa.ArrowInvalid):
         return InputError(f"{path} cannot be read ({error}); check the file")
     try:
-        with open_bytes(path) as stream:
+        with PlainBytes(path) as stream:
             for number, line in enumerate(io.BufferedReader(stream), start=1):
                 try:
                     line.decode("utf-8")
@@ -249,7 +304,7 @@ def _explained(path: Path, layout: TextLayout, error: Exception) -> InputError:
                     f"{path}, line {number}: expected {layout.columns} columns, found {len(row)}; "
                     "give every line the same columns"
                 )
-    except (OSError, csv.Error) as also:
+    except (OSError, csv.Error, UnicodeError) as also:
         error = also
     return InputError(f"{path} cannot be read as a table ({' '.join(str(error).split())}); check the file")
 
@@ -261,15 +316,24 @@ def _line_of_row(path: Path, layout: TextLayout, row: int) -> int:
     return row + 1 + layout.skipped
 
 
-def _rows(path: Path, layout: TextLayout) -> Iterator[tuple[int, list[str]]]:
+@contextmanager
+def _cells_of_any_length() -> Iterator[None]:
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _rows(path: Path, layout: TextLayout, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Rows as Python reads them, with the number of their (last) line."""
-    with open_bytes(path) as stream:
+    with PlainBytes(path) as stream, _cells_of_any_length():
         lines = io.TextIOWrapper(
             io.BufferedReader(stream), encoding="utf-8-sig", errors="replace", newline=""
         )
         for _ in range(layout.skipped):
             next(lines, "")
-        reader = csv.reader(lines, delimiter=layout.delimiter)
+        reader = csv.reader(lines, delimiter=layout.delimiter, strict=strict)
         for row in reader:
             if row:
                 yield layout.skipped + reader.line_num, row

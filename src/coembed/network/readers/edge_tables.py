@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network.matrices import as_float32
 from coembed.network.network import UNKNOWN, Network
 from coembed.network.readers.delimited_text import head, read_text
 from coembed.network.readers.sheet import Sheet, read_parquet
@@ -134,13 +135,14 @@ def _matrix(
     path: Path | None,
     said: list[str],
 ) -> sp.csr_array:
-    data = np.ones(len(rows), dtype=np.float32) if values is None else values.astype(np.float32)
+    file = path.name if path else "input"
+    data = np.ones(len(rows), np.float32) if values is None else as_float32(values, file, said.append)
     matrix = sp.csr_array((data, (rows, columns)), shape=shape)
     matrix.sum_duplicates()
     repeated = len(rows) - matrix.nnz
     if repeated:
         what = "counted once" if values is None else "added up"
-        said.append(f"{path.name if path else 'input'}: {repeated} repeated row(s) were {what}")
+        said.append(f"{file}: {repeated} repeated row(s) were {what}")
     if values is None:
         matrix.data[:] = 1
     return matrix

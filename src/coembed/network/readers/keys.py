@@ -150,9 +150,9 @@ def is_named_after(column: str, ids: Ids) -> bool:
 
 def id_column(table: NamedTable) -> str | None:
     """The column of unique ids: one called so, else the first unique one of short texts or numbers."""
-    named = next(
-        (name for name in table.columns if is_id_name(name, table.name) and is_unique(table, name)), None
-    )
+    called = [name for name in table.columns if is_id_name(name, table.name) and is_unique(table, name)]
+    # id itself before customer_id
+    named = min(called, key=lambda name: name.strip().lower() not in ID_NAMES, default=None)
     if named is not None or repeated_id(table) is not None:
         return named
     return next((name for name in table.columns if _could_be_id(table, name)), None)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.files import replacing_folder
+from coembed.network.matrix_checks import Rules
 from coembed.network.names import Names
 from coembed.network.network import UNKNOWN, Network
 from coembed.network.readers.mapped_arrays import (
@@ -25,8 +26,10 @@ from coembed.network.readers.mapped_arrays import (
     ArrayFile,
     Check,
     array_path,
-    check_values,
+    check_checksums,
+    check_texts,
     checksum,
+    classes_of,
     count_of,
     index_type,
     open_array,
@@ -98,22 +101,21 @@ def open_mapped(folder: str | os.PathLike[str], check: Check = "bounds") -> Netw
         if record["version"] == GENERAL:
             return open_types(place, record, check)
         nodes, attributes = (count_of(record, key) for key in ("nodes", "attributes"))
-        class_names = np.empty(len(record["classes"]), dtype=object)
-        class_names[:] = [text_of(name) for name in record["classes"]]
+        class_names = classes_of(record["classes"])
         arrays = {name: open_array(place, name, record["arrays"][name]) for name in ARRAYS}
         network = Network.plain(
-            links=open_matrix(arrays, "links", (nodes, nodes), check),
-            attributes=open_matrix(arrays, "attributes", (nodes, attributes), check),
+            links=open_matrix(arrays, "links", (nodes, nodes), check, Rules(loops=False, symmetric=True)),
+            attributes=open_matrix(arrays, "attributes", (nodes, attributes), check, Rules()),
             labels=arrays["labels"],
-            node_names=_names(arrays, "node", nodes),
-            attribute_names=_names(arrays, "attribute", attributes),
+            node_names=_names(arrays, "node", nodes, check),
+            attribute_names=_names(arrays, "attribute", attributes, check),
             class_names=class_names,
             name=text_of(record["name"]),
             notices=tuple(text_of(notice) for notice in record["notices"]),
         )
         _check_labels(network, check)
         if check == "full":
-            _check_all(network, arrays, record)
+            check_checksums(arrays, record["arrays"])
     except KeyError as error:
         raise InputError(f"{place / RECORD} does not say {error.args[0]!r}; {_REMEDY}") from None
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
@@ -204,10 +206,11 @@ def _read_record(place: Path) -> dict[str, Any]:
     return record
 
 
-def _names(arrays: dict[str, np.ndarray], kind: str, count: int) -> Names:
+def _names(arrays: dict[str, np.ndarray], kind: str, count: int, check: Check) -> Names:
     names = Names(arrays[f"{kind}_names.bytes"], arrays[f"{kind}_names.offsets"])
     if len(names) != count:
         raise InputError(f"{len(names)} {kind} names for {count}")
+    check_texts(names, f"{kind} names", check)
     return names
 
 
@@ -217,16 +220,3 @@ def _check_labels(network: Network, check: Check) -> None:
         raise InputError(f"labels must be int64, one for each of the {network.n_nodes} nodes")
     if check != "sizes" and not (labels.min() >= UNKNOWN and labels.max() < network.n_classes):
         raise InputError(f"labels name more than the {network.n_classes} classes")
-
-
-def _check_all(network: Network, arrays: dict[str, np.ndarray], record: dict[str, Any]) -> None:
-    for name, array in arrays.items():
-        if checksum(array) != record["arrays"][name].get("crc32"):
-            raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
-    check_values(network.attributes, "attributes", zeros=False, symmetric=False, loops=True)
-    check_values(network.links, "links", zeros=False, symmetric=True, loops=False)
-    for names in (network.node_names, network.attribute_names):
-        if not names.decodable():
-            raise InputError("its names are not UTF-8")
-        if (twice := names.repeated()) is not None:
-            raise InputError(f"the name {twice[:40]!r} occurs twice")

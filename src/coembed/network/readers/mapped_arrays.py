@@ -10,9 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network.items import unique_names
+from coembed.network.matrix_checks import Rules, check_entries
+from coembed.network.names import Names
 
 Check = Literal["sizes", "bounds", "full"]
 RECORD = "network.json"
+FEW_NAMES = 1 << 17
+"""Names up to which it is always checked that none is there twice."""
 _PIECE = 1 << 24
 
 
@@ -79,7 +84,7 @@ def open_array(place: Path, name: str, said: Any) -> np.ndarray:
 
 
 def open_matrix(
-    arrays: dict[str, np.ndarray], name: str, shape: tuple[int, int], check: Check
+    arrays: dict[str, np.ndarray], name: str, shape: tuple[int, int], check: Check, rules: Rules
 ) -> sp.csr_array:
     indptr, indices, data = (arrays[f"{name}.{piece}"] for piece in ("indptr", "indices", "data"))
     index = index_type(len(indices), shape[1])
@@ -89,34 +94,14 @@ def open_matrix(
         raise InputError(f"the arrays of {name} have lengths that do not make {shape[0]} x {shape[1]}")
     if indptr[0] != 0 or indptr[-1] != len(indices):
         raise InputError(f"{name}.indptr does not begin at 0 and end at {len(indices)}")
+    matrix = sp.csr_array((data, indices, indptr), shape=shape)
     if check != "sizes":
         if (indptr[1:] < indptr[:-1]).any():
             raise InputError(f"{name}.indptr goes down")
-        if len(indices) and not (indices.min() >= 0 and indices.max() < shape[1]):
-            raise InputError(f"{name}.indices leave the {shape[1]} columns")
-    matrix = sp.csr_array((data, indices, indptr), shape=shape)
-    # as it was written, and as `full` checks: asking SciPy would read all positions
+        check_entries(matrix, name, rules, thorough=check == "full" or None)
+    # as it was written and is checked above: asking SciPy would read all positions again
     matrix.has_canonical_format = True
     return matrix
-
-
-def check_values(matrix: sp.csr_array, name: str, zeros: bool, symmetric: bool, loops: bool) -> None:
-    """What the check ``full`` asks: order, finite values, and zeros, symmetry and loops as they may be."""
-    inside = np.ones(len(matrix.indices), dtype=bool)
-    inside[matrix.indptr[:-1][np.diff(matrix.indptr) > 0]] = False
-    if (inside[1:] & (matrix.indices[1:] <= matrix.indices[:-1])).any():
-        raise InputError(f"the columns of a row of {name} are not in order, or occur twice")
-    if not np.isfinite(matrix.data).all() or not (zeros or matrix.data.all()):
-        raise InputError(f"{name} hold zeros, NaN or infinity")
-    if symmetric:
-        mirrored = matrix.T.tocsr()
-        pieces = ("indptr", "indices", "data")
-        if not all(np.array_equal(getattr(matrix, piece), getattr(mirrored, piece)) for piece in pieces):
-            raise InputError(f"its {name} are not symmetric")
-    if not loops:
-        rows = np.repeat(np.arange(matrix.shape[0], dtype=matrix.indices.dtype), np.diff(matrix.indptr))
-        if (rows == matrix.indices).any():
-            raise InputError(f"its {name} hold self-loops")
 
 
 def checksum(array: np.ndarray) -> str:
@@ -125,6 +110,12 @@ def checksum(array: np.ndarray) -> str:
     for start in range(0, len(octets), _PIECE):
         total = zlib.crc32(octets[start : start + _PIECE].data, total)
     return f"{total:08x}"
+
+
+def check_checksums(arrays: dict[str, np.ndarray], said: dict[str, Any]) -> None:
+    for name, array in arrays.items():
+        if checksum(array) != said[name].get("crc32"):
+            raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
 
 
 def count_of(record: dict[str, Any], key: str) -> int:
@@ -138,3 +129,20 @@ def text_of(value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{RECORD} has {type(value).__name__} where a text should be")
     return value
+
+
+def classes_of(record: Any) -> np.ndarray:
+    """Names of classes, each once."""
+    if not isinstance(record, list):
+        raise InputError(f"{RECORD} has {type(record).__name__} where names of classes should be")
+    return unique_names([text_of(each) for each in record], len(record), "class")
+
+
+def check_texts(names: Names, what: str, check: Check, unique: bool = True) -> None:
+    """Whether names are texts, and each is there once: of many that is asked only if all is to be checked."""
+    if check != "sizes" and not names.decodable():
+        raise InputError(f"its {what} are not UTF-8")
+    if unique and (check == "full" or (check == "bounds" and len(names) <= FEW_NAMES)):
+        twice = names.repeated()
+        if twice is not None:
+            raise InputError(f"the name {twice[:40]!r} occurs twice among its {what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -10,15 +11,18 @@ from typing import Any, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
+from coembed.likelihoods import LIKELIHOODS
 from coembed.network.items import UNKNOWN, Items, Labels
+from coembed.network.matrix_checks import Rules
 from coembed.network.names import NameArray, Names
 from coembed.network.network import Network
 from coembed.network.readers.mapped_arrays import (
     RECORD,
     Check,
-    check_values,
-    checksum,
+    check_checksums,
+    check_texts,
+    classes_of,
     count_of,
     index_type,
     open_array,
@@ -93,11 +97,7 @@ def open_types(place: Path, record: dict[str, Any], check: Check) -> Network:
     notices = [text_of(notice) for notice in record["notices"]]
     network = Network.of(types, relations, text_of(record["name"]), notices)
     if check == "full":
-        for name, array in arrays.items():
-            if checksum(array) != record["arrays"][name].get("crc32"):
-                raise InputError(f"{name}.npy is damaged: its content does not fit its checksum")
-        for items in types:
-            _check_names(items)
+        check_checksums(arrays, record["arrays"])
     return network
 
 
@@ -105,12 +105,12 @@ def _items(arrays: dict[str, np.ndarray], i: int, said: dict[str, Any], check: C
     name, count = text_of(said["name"]), count_of(said, "count")
     labels = None
     if said["labels"] is not None:
-        classes = np.empty(len(said["labels"]["classes"]), dtype=object)
-        classes[:] = [text_of(each) for each in said["labels"]["classes"]]
-        labels = Labels(classes, arrays[f"t{i}.labels"], text_of(said["labels"]["column"]))
+        labels = Labels(
+            classes_of(said["labels"]["classes"]), arrays[f"t{i}.labels"], text_of(said["labels"]["column"])
+        )
         _check_labels(labels, name, count, check)
-    titles = _names(arrays, f"t{i}.titles", count) if said["titles"] else None
-    return Items(name, _names(arrays, f"t{i}.ids", count), titles, labels)
+    titles = _names(arrays, f"t{i}.titles", count, check) if said["titles"] else None
+    return Items(name, _names(arrays, f"t{i}.ids", count, check), titles, labels)
 
 
 def _check_labels(labels: Labels, name: str, count: int, check: Check) -> None:
@@ -121,10 +121,11 @@ def _check_labels(labels: Labels, name: str, count: int, check: Check) -> None:
         raise InputError(f"labels of {name} name more than the {labels.n_classes} classes")
 
 
-def _names(arrays: dict[str, np.ndarray], key: str, count: int) -> Names:
+def _names(arrays: dict[str, np.ndarray], key: str, count: int, check: Check) -> Names:
     names = Names(arrays[f"{key}.bytes"], arrays[f"{key}.offsets"])
     if len(names) != count:
         raise InputError(f"{key} holds {len(names)} names for {count}")
+    check_texts(names, key, check, unique=key.endswith(".ids"))
     return names
 
 
@@ -141,26 +142,22 @@ def _relation(
         raise InputError(
             f"{RECORD} does not say what an absent entry of relation {i} means, or its direction"
         )
+    likelihood = text_of(said["likelihood"])
+    if likelihood not in ("auto", *LIKELIHOODS):
+        raise no_such("likelihood", likelihood, LIKELIHOODS)
     shape = (len(source), len(target))
-    relation = Relation(
+    within = source is target
+    rules = Rules(absent == "unknown", loops=not within, symmetric=within and not directed)
+    return Relation(
         text_of(said["name"]),
         source.name,
         target.name,
-        open_matrix(arrays, f"r{i}", shape, check),
-        text_of(said["likelihood"]),
+        open_matrix(arrays, f"r{i}", shape, check, rules),
+        likelihood,
         absent,
         directed,
         None if said["column"] is None else _column(said["column"], shape[1]),
     )
-    if check == "full":
-        check_values(
-            relation.values,
-            f"r{i}",
-            zeros=absent == "unknown",
-            symmetric=relation.pairing.undirected,
-            loops=source is not target,
-        )
-    return relation
 
 
 def _column(said: dict[str, Any], width: int) -> Column:
@@ -169,14 +166,8 @@ def _column(said: dict[str, Any], width: int) -> Column:
     for name, kind in _NUMBERS.items():
         if type(said[name]) is not kind and not (kind is float and type(said[name]) is int):
             raise InputError(f"{RECORD} has no {kind.__name__} for {name} of a column")
+    if not (math.isfinite(said["center"]) and math.isfinite(said["scale"]) and said["scale"] > 0):
+        raise InputError(f"{RECORD} has a column whose values have no finite unit")
     if not 0 <= said["start"] <= said["stop"] <= width:
         raise InputError(f"{RECORD} has a column that leaves the {width} attributes")
     return Column(**{**said, "name": text_of(said["name"])})
-
-
-def _check_names(items: Items) -> None:
-    for names in (items.ids, items.titles):
-        if names is not None and not names.decodable():
-            raise InputError(f"the names of {items.name} are not UTF-8")
-    if (twice := items.ids.repeated()) is not None:
-        raise InputError(f"the id {twice[:40]!r} of {items.name} occurs twice")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network.network import Network
+from coembed.network.readers.matlab_file import Matrix, list_variables
 from coembed.network.readers.scan_text import whole_labels
+from coembed.untrusted import reading
 
 _NAMES = {
     "links": ("network", "net", "adjacency", "a"),
@@ -22,60 +24,52 @@ _NAMES = {
 
 def read_mat(path: Path) -> Network:
     """Read a ``.mat`` file up to version 7; labels may be a column of numbers or one column a class."""
-    try:
-        present = {name.lower(): name for name, _, _ in scipy.io.whosmat(path)}
-        wanted = {part: _find(names, present) for part, names in _NAMES.items()}
-        content = scipy.io.loadmat(path, variable_names=[name for name in wanted.values() if name])
-    except NotImplementedError:
-        raise InputError(f"{path} is a MATLAB 7.3 file; save it in MATLAB with the option -v7") from None
-    except Exception as error:  # the reader of SciPy raises nearly anything on a broken file
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{path} is not a whole MATLAB file ({said}); fetch or save it again") from None
-    if wanted["links"] is None:
-        found = ", ".join(sorted(present.values())) or "none"
-        raise InputError(f"{path} has no variable Network (found: {found}); give links that name")
-    links = _matrix(path, content, wanted["links"])
-    n_nodes = links.shape[0]
-    attributes = None if wanted["attributes"] is None else _matrix(path, content, wanted["attributes"])
-    labels, class_names = None, None
-    if wanted["labels"] is not None:
-        labels, class_names = _labels(path, content[wanted["labels"]], n_nodes)
-    for what, rows in (
-        ("columns of Network", links.shape[1]),
-        ("rows of Attributes", _rows(attributes, n_nodes)),
+    content = _wanted(path)
+    links = content.get("links")
+    n_nodes = 0 if links is None else int(links.shape[0])
+    attributes = content.get("attributes")
+    # before anything is made of them: a few bytes can claim a billion rows
+    for what, count in (
+        ("columns of Network", None if links is None else links.shape[1]),
+        ("rows of Attributes", None if attributes is None else attributes.shape[0]),
     ):
-        if rows != n_nodes:
-            raise InputError(f"{path}: {rows} {what} for {n_nodes} nodes; give one for every node")
+        if count not in (n_nodes, None):
+            raise InputError(f"{path}: {count} {what} for {n_nodes} nodes; give one for every node")
+    labels, class_names = None, None
+    if "labels" in content:
+        labels, class_names = _labels(path, content["labels"], n_nodes)
     return Network.build(links, attributes, labels, class_names=class_names, name=path.stem)
 
 
-def _find(names: tuple[str, ...], present: dict[str, str]) -> str | None:
-    return next((present[name] for name in names if name in present), None)
+def _wanted(path: Path) -> dict[str, Matrix]:
+    """The variables that are parts of a network, by part."""
+    with reading(path, "a whole MATLAB file", "fetch or save it again"):
+        present = {variable.name.lower(): variable for variable in list_variables(path)}
+        names = {part: _find(names, present) for part, names in _NAMES.items()}
+        if names["links"] is None:
+            found = ", ".join(sorted(variable.name for variable in present.values())) or "none"
+            raise InputError(f"{path} has no variable Network (found: {found}); give links that name")
+        content: dict[str, Matrix] = {}
+        for part, name in names.items():
+            if name is None:
+                continue
+            variable = present[name]
+            matrix = None if variable.load is None else variable.load()
+            if matrix is None or matrix.ndim != 2:
+                raise InputError(
+                    f"{path}: {variable.name} is not a matrix of real numbers; give a sparse or full matrix"
+                )
+            content[part] = matrix
+        return content
 
 
-def _rows(matrix: sp.csr_array | None, otherwise: int) -> int:
-    return otherwise if matrix is None else int(matrix.shape[0])
-
-
-def _matrix(path: Path, content: dict[str, Any], name: str) -> sp.csr_array:
-    value = content[name]
-    if not (
-        sp.issparse(value)
-        or (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf")
-    ):
-        raise InputError(f"{path}: {name} is not a matrix of numbers; give a sparse or full matrix")
-    matrix = sp.csr_array(value)
-    if matrix.dtype.kind == "c":
-        raise InputError(f"{path}: {name} holds complex numbers; give real ones")
-    return matrix
+def _find(names: tuple[str, ...], present: Container[str]) -> str | None:
+    return next((name for name in names if name in present), None)
 
 
 def _labels(path: Path, value: Any, n_nodes: int) -> tuple[np.ndarray, list[str]]:
-    if sp.issparse(value):
-        value = value.toarray() if min(value.shape) == 1 else value
-    elif not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-        raise InputError(f"{path}: Label is not an array of numbers; number the classes from 1")
     if min(value.shape) == 1 and max(value.shape) == n_nodes:
+        value = value.toarray() if sp.issparse(value) else value
         flat = np.asarray(value, dtype=np.float64).ravel()
         return whole_labels(
             np.where(np.isnan(flat), -1, flat), lambda row: f"{path}: Label of node {row + 1}"
@@ -94,6 +88,8 @@ def one_hot_labels(indicator: sp.csr_array, where: str) -> np.ndarray:
     array([ 1, -1,  0])
     """
     indicator = indicator.copy()
+    if indicator.dtype.kind not in "biuf" or not np.isfinite(indicator.data).all():
+        raise InputError(f"{where}: the columns of the classes hold NaN or infinity; give 0 and 1")
     indicator.eliminate_zeros()
     times = np.diff(indicator.indptr)
     if (times > 1).any():

@@ -7,8 +7,11 @@ object is built from the state in the file; arrays are made from plain bytes, sh
 
 from __future__ import annotations
 
+import io
 import pickle
+import pickletools
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.untrusted import checked_csr, reading
 
 
 class _Number:
@@ -56,15 +60,16 @@ class _Csr:
     def matrix(self) -> sp.csr_array:
         data, indices, indptr = (plain(self.parts[key]) for key in ("data", "indices", "indptr"))
         rows, columns = self.parts.get("_shape", self.parts.get("shape"))  # type: ignore[misc]
-        matrix = sp.csr_array((data, indices, indptr), shape=(int(rows), int(columns)))
-        matrix.check_format(full_check=True)
-        return matrix
+        return checked_csr(data, indices, indptr, (rows, columns))
 
 
 def _from_bytes(raw: Any, number: _Number, shape: Any, order: Any) -> np.ndarray:
-    raw = raw.encode("latin1") if isinstance(raw, str) else bytes(raw)
+    raw = _latin1(raw) if isinstance(raw, str) else raw
+    if not isinstance(raw, (bytes, bytearray)):
+        raise pickle.UnpicklingError("arrays are made of bytes only")
+    # a view: a pickle may ask for the same bytes again and again
     flat = np.frombuffer(raw, dtype=number.plain())
-    return flat.reshape(tuple(int(n) for n in shape), order=order).copy()
+    return flat.reshape(tuple(int(n) for n in shape), order=order)
 
 
 def _reconstruct(*_: Any) -> _Array:
@@ -81,6 +86,7 @@ def _csr_instance(kind: Any, *_: Any) -> _Csr:
     return _Csr()
 
 
+@lru_cache(maxsize=8)  # of the same text the same bytes, however often they are asked for
 def _latin1(text: str, encoding: str = "latin1") -> bytes:
     if encoding not in ("latin1", "latin-1"):  # other codecs unpack and run code of their own
         raise pickle.UnpicklingError(f"encoding {encoding!r} is not admitted")
@@ -106,11 +112,15 @@ class _Call:
         raise pickle.UnpicklingError("a function has no state to set")
 
 
-def _no_bytes(*arguments: Any) -> bytes:
-    """``bytes()`` is how an empty array is written; with a number it would fill the memory."""
-    if arguments:
-        raise pickle.UnpicklingError("bytes are made of nothing only")
-    return b""
+def _empty(kind: type) -> _Call:
+    """``bytes()`` is how an empty array is written; with an argument such a call could fill the memory."""
+
+    def make(*arguments: Any) -> Any:
+        if arguments:
+            raise pickle.UnpicklingError(f"{kind.__name__} are made of nothing only")
+        return kind()
+
+    return _Call(make)
 
 
 _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
@@ -122,12 +132,11 @@ _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
     ("copyreg", "_reconstructor"): _Call(_csr_instance),
     ("_codecs", "encode"): _Call(_latin1),
     ("collections", "defaultdict"): _Call(_empty_dict),
-    ("__builtin__", "list"): list,
-    ("builtins", "list"): list,
-    ("__builtin__", "bytes"): _Call(_no_bytes),
-    ("builtins", "bytes"): _Call(_no_bytes),
-    ("__builtin__", "int"): int,
-    ("builtins", "int"): int,
+    **{
+        (module, kind.__name__): _empty(kind)
+        for module in ("__builtin__", "builtins")
+        for kind in (list, bytes, int)
+    },
     ("__builtin__", "object"): _Call(_empty_dict),
     ("builtins", "object"): _Call(_empty_dict),
     **{(f"numpy.{core}.multiarray", "_reconstruct"): _Call(_reconstruct) for core in ("core", "_core")},
@@ -136,16 +145,14 @@ _STAND_INS: dict[tuple[str, str], Callable[..., Any]] = {
 }
 
 
-class _Refused(pickle.UnpicklingError):
-    pass
-
-
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _STAND_INS[module, name]
         except KeyError:
-            raise _Refused(f"{module}.{name}") from None
+            raise pickle.UnpicklingError(
+                f"it asks for {module}.{name}, which no network needs: it may be hostile and was not run"
+            ) from None
 
 
 def plain(value: Any) -> Any:
@@ -157,16 +164,20 @@ def plain(value: Any) -> Any:
 
 def read_pickle(path: Path) -> Any:
     """An array, a CSR matrix or a dictionary of lists of numbers; anything else is refused."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist; put it beside the others")
     try:
-        with path.open("rb") as file:
-            return plain(_Reader(file, encoding="latin1").load())
-    except _Refused as error:
-        raise InputError(
-            f"{path} asks for {error}, which a network does not need: it may be hostile and was not run; "
-            "fetch it from its original source"
-        ) from None
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; put it beside the others") from None
-    except Exception as error:  # a broken pickle raises nearly anything
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{path} is not a whole pickle of arrays ({said}); fetch it again") from None
+        with reading(path, "a whole pickle of arrays", "fetch it again"):
+            octets = path.read_bytes()
+            _check_room(octets)
+            return plain(_Reader(io.BytesIO(octets), encoding="latin1").load())
+    finally:
+        _latin1.cache_clear()
+
+
+def _check_room(octets: bytes) -> None:
+    """Look at every instruction before any is followed, for the room that it asks for."""
+    for opcode, argument, _ in pickletools.genops(octets):
+        # a reference is a place in a list, which is made as long as the largest
+        if "PUT" in opcode.name and int(str(argument)) > len(octets):
+            raise pickle.UnpicklingError("it numbers more parts than it has bytes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from coembed.errors import InputError
 from coembed.network.network import UNKNOWN, Network
 from coembed.network.readers.matlab import one_hot_labels
 from coembed.network.readers.plain_pickle import read_pickle
+from coembed.untrusted import check_count, check_unpacked, reading
 
 _FILE = re.compile(r"ind\.(?P<name>.+)\.(x|y|tx|ty|allx|ally|graph|test\.index)")
 
@@ -61,6 +63,8 @@ def read_planetoid(folder: Path, name: str) -> Network:
     n_nodes = 1 + int(max(array.max(initial=-1) for array in (*places, source, target)))
     if n_nodes > 1000 + 10 * (len(places[0]) + len(places[1])):  # no room is made for a stray number
         raise InputError(f"{part('graph')}: node {n_nodes - 1} is far beyond the rest; fetch it again")
+    for matrix, ending in ((features[0], "allx"), (classes[0], "ally")):
+        check_count(part(ending), "columns", matrix.shape[1], matrix.nnz)
     order = np.concatenate(places)
     labels = np.full(n_nodes, UNKNOWN)
     labels[order] = np.concatenate(
@@ -84,7 +88,7 @@ def read_planetoid(folder: Path, name: str) -> Network:
 
 def _matrix(path: Path) -> sp.csr_array:
     value = read_pickle(path)
-    if not (sp.issparse(value) or (isinstance(value, np.ndarray) and value.ndim == 2)):
+    if not ((sp.issparse(value) or isinstance(value, np.ndarray)) and value.ndim == 2):
         raise InputError(f"{path} does not hold a matrix; fetch it again")
     return sp.csr_array(value)
 
@@ -92,9 +96,10 @@ def _matrix(path: Path) -> sp.csr_array:
 def _test_index(path: Path) -> np.ndarray:
     if not path.exists():
         raise InputError(f"{path} does not exist; put it beside the others")
-    words = path.read_text(encoding="utf-8", errors="replace").split()
+    with reading(path, "a list of nodes"):
+        words = path.read_text(encoding="utf-8", errors="replace").split()
     for number, word in enumerate(words, start=1):
-        if not word.isdecimal() or len(word) > 12:
+        if not (word.isascii() and word.isdecimal()) or len(word) > 12:
             raise InputError(f"{path}, line {number}: expected the number of a node, found {word[:40]!r}")
     index = np.array(words, dtype=np.int64)
     if len(np.unique(index)) != len(index):
@@ -106,12 +111,22 @@ def _graph(path: Path) -> tuple[np.ndarray, np.ndarray]:
     graph: Any = read_pickle(path)
     if not isinstance(graph, dict) or not all(isinstance(near, list) for near in graph.values()):
         raise InputError(f"{path} does not hold a dictionary of lists; fetch it again")
-    try:
-        degrees = np.fromiter(map(len, graph.values()), dtype=np.int64, count=len(graph))
-        source = np.repeat(np.fromiter(graph.keys(), dtype=np.int64, count=len(graph)), degrees)
-        target = np.fromiter(chain.from_iterable(graph.values()), dtype=np.int64, count=int(degrees.sum()))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{path} lists nodes that are not whole numbers ({error}); fetch it again") from None
+    degrees = np.fromiter(map(len, graph.values()), dtype=np.int64, count=len(graph))
+    # a pickle may refer to one list many times: a few bytes then are many links
+    check_unpacked(path, 8 * int(degrees.sum()))
+    source = np.repeat(_whole_numbers(path, graph.keys()), degrees)
+    target = _whole_numbers(path, chain.from_iterable(graph.values()))
     if min(source.min(initial=0), target.min(initial=0)) < 0:
         raise InputError(f"{path} lists a negative node; fetch it again")
     return source, target
+
+
+def _whole_numbers(path: Path, listed: Iterable[Any]) -> np.ndarray:
+    """As int64; fractions are not cut off, as NumPy would."""
+    numbers = list(listed)
+    if not all(type(number) is int for number in numbers):
+        raise InputError(f"{path} lists nodes that are not whole numbers; fetch it again")
+    try:
+        return np.array(numbers, dtype=np.int64)
+    except OverflowError:
+        raise InputError(f"{path} lists a node beyond all numbers; fetch it again") from None

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from coembed.errors import InputError
 from coembed.network.network import Network
-from coembed.network.readers.delimited_text import ID_TITLES, head, stream_text
 from coembed.network.readers.edge_tables import read_tables
+from coembed.network.readers.link_lists import lists_links
 from coembed.network.readers.mapped import RECORD, is_mapped, open_mapped
 from coembed.network.readers.matlab import read_mat
 from coembed.network.readers.npz import read_npz
 from coembed.network.readers.planetoid_files import planetoid_name, read_planetoid
 from coembed.network.readers.scan_text import ENDINGS, is_scan_text, read_scan_text, siblings
-from coembed.network.readers.sheet import stream_parquet
 from coembed.network.readers.table_folder import Tables, build_network, open_tables
 from coembed.network.readers.table_roles import assign_roles, role_of_name
 from coembed.network.readers.table_schema import SCHEMA_FILE, Schema
+from coembed.untrusted import check_place, reading, told
 
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
 ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}
@@ -95,9 +95,16 @@ def read(
       age: people to people.attributes, 2 entries (number)
       town: people to people.attributes, 3 entries (category)
     """
+    if not all(map(str, (path, *more_paths))):
+        raise InputError("the path is empty; give a file or folder, or . for this folder")
     paths = [Path(path), *(Path(more) for more in more_paths)]
     asked = Asked([labels] if isinstance(labels, str) else labels, kinds, schema)
     _check_paths(paths)
+    with told(paths[0]):
+        return _read(paths, asked)
+
+
+def _read(paths: list[Path], asked: Asked) -> Network:
     found = open_items(*paths, asked=asked)
     if found is not None:
         return build_network(found)
@@ -136,8 +143,7 @@ def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:
 
 def _check_paths(paths: list[Path]) -> None:
     for place in paths:
-        if not place.exists():
-            raise InputError(f"{place} does not exist; check the path")
+        check_place(place)
         if len(paths) > 1 and not place.is_file():
             raise InputError(f"{place} is not a file; give one folder, or several files")
 
@@ -157,14 +163,14 @@ def _item_files(folder: Path, asked: bool) -> list[Path]:
     others = [p for p in found if role_of_name(p) is None and p.name != "truth.csv"]
     if not others or ("edges" in roles and roles & {"attributes", "labels", "names"}):
         return []
-    return found if len(found) > 1 or not _lists_links(found[0]) else []
+    return found if len(found) > 1 or not lists_links(found[0]) else []
 
 
 def _is_item_table(path: Path, asked: bool) -> bool:
     """Whether a table on its own is one of items: all but lists of links are."""
     if path.name == RECORD or _format(path) not in ("text", "parquet"):
         return False
-    return asked or (role_of_name(path) is None and not _lists_links(path))
+    return asked or (role_of_name(path) is None and not lists_links(path))
 
 
 def _are_item_tables(paths: Sequence[Path], asked: bool) -> bool:
@@ -173,22 +179,7 @@ def _are_item_tables(paths: Sequence[Path], asked: bool) -> bool:
     if asked:
         return True
     nameless = all(role_of_name(path) is None for path in paths)
-    return nameless and not _lists_links(paths[0])
-
-
-def _lists_links(path: Path) -> bool:
-    """Two columns; or those of links by name; or, without names, two of ids and one of numbers.
-
-    Only the beginning is looked at: a list of links may be larger than memory.
-    """
-    parquet = head(path, 4) == b"PAR1"
-    sheet = next(stream_parquet(path, 1000) if parquet else stream_text(path))
-    width = len(sheet.columns)
-    if width <= 2:
-        return True
-    if sheet.header is not None:
-        return all(title in ID_TITLES - {"id", "ids", "name", "kind"} for title in sheet.header[:2])
-    return width == 3 and sheet.is_numeric(2)
+    return nameless and not lists_links(paths[0])
 
 
 def find_tables(path: Path, *more_paths: Path) -> tuple[dict[str, Path], str] | None:
@@ -305,11 +296,8 @@ def network_files(folder: Path) -> list[Path]:
 
 def _format(path: Path) -> str:
     """npz, mat, parquet, planetoid, scan or text, by the first bytes."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(512)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}); check the file") from None
+    with reading(path, "readable"), path.open("rb") as file:
+        start = file.read(512)
     if not start:
         raise InputError(f"{path} is empty; {EXPECTED}")
     if planetoid_name(path):
@@ -333,10 +321,8 @@ def _format(path: Path) -> str:
 
 
 def _zipped(path: Path) -> str:
-    try:
-        names = zipfile.ZipFile(path).namelist()
-    except (zipfile.BadZipFile, OSError):
-        raise InputError(f"{path} is cut short or broken; fetch or write it again") from None
+    with reading(path, "a whole archive"), zipfile.ZipFile(path) as file:
+        names = file.namelist()
     if any(name.startswith("xl/") for name in names):
         raise InputError(f"{path} is an Excel workbook; save its sheets as CSV files")
     if not any(name.endswith(".npy") for name in names):

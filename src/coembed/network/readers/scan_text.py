@@ -16,6 +16,7 @@ from coembed.errors import InputError
 from coembed.network.network import UNKNOWN, Network
 from coembed.network.readers.delimited_text import head, read_text
 from coembed.network.readers.sheet import Sheet
+from coembed.untrusted import check_count
 
 ENDINGS = {".edge": "edge", ".node": "node", ".label": "label"}
 _SECOND = {"edge": "#edges", "node": "#attributes"}
@@ -82,7 +83,7 @@ def _counts(path: Path) -> dict[str, int]:
         if not line.startswith("#"):
             break
         words = line.split()
-        if len(words) != 2 or not words[1].isdecimal():
+        if len(words) != 2 or not words[1].isdecimal() or len(words[1]) > 15:
             raise InputError(
                 f"{path}, line {number}: expected a count such as '#Nodes 2708', found {line[:40]!r}"
             )
@@ -95,10 +96,9 @@ def _pairs(path: Path, part: str, said: list[str]) -> tuple[np.ndarray, tuple[in
     counts = _counts(path)
     n_nodes = counts.get("#nodes")
     limits = [n_nodes, n_nodes if part == "edge" else counts.get("#attributes")]
-    if part == "node" and counts.get("#attributes") == 0:
+    if counts.get(_SECOND[part]) == 0 and _ends_with_counts(path):
+        check_count(path, "nodes", n_nodes or 0, 0)
         return np.empty((0, 2), dtype=np.int64), (n_nodes or 0, 0)
-    if counts.get("#edges") == 0 and n_nodes:
-        return np.empty((0, 2), dtype=np.int64), (n_nodes, n_nodes)
     sheet = read_text(path, has_header=False, skipped=len(counts))
     if len(sheet.columns) < 2:
         raise InputError(f"{sheet.place(0)}: expected two numbers, found one column")
@@ -109,9 +109,12 @@ def _pairs(path: Path, part: str, said: list[str]) -> tuple[np.ndarray, tuple[in
     if part == "edge" and len(pairs) not in (listed, 2 * listed):
         said.append(f"{path.name}: announces {listed} edges, lists {len(pairs)}")
     sizes = [limit if limit is not None else int(pairs[:, i].max()) + 1 for i, limit in enumerate(limits)]
-    if max(sizes) > 1_000_000 + 100 * len(pairs):  # no room is made for a stray number
-        raise InputError(f"{path}: {max(sizes)} items in {len(pairs)} lines; number them from 0")
+    check_count(path, "items", max(sizes), len(pairs))
     return pairs, (max(sizes), max(sizes)) if part == "edge" else (sizes[0], sizes[1])
+
+
+def _ends_with_counts(path: Path) -> bool:
+    return not any(line.strip() for line in head(path, 4096).splitlines() if not line.startswith(b"#"))
 
 
 def _positions(sheet: Sheet, column: int, limit: int | None, part: str) -> np.ndarray:
@@ -142,11 +145,14 @@ def whole_labels(values: np.ndarray, place: object = None) -> tuple[np.ndarray, 
     >>> whole_labels(np.array([1, 3, -1, 1]))
     (array([ 0,  1, -1,  0]), ['1', '3'])
     """
-    bad = values != np.floor(values)
+    # from 2**53 on a float stands for several whole numbers
+    bad = (values != np.floor(values)) | ~(np.abs(values) < 2**53)
     if bad.any():
         row = int(np.argmax(bad))
         where = place(row) if callable(place) else f"label {row + 1}"
-        raise InputError(f"{where}: class {values[row]:g} is not a whole number; number the classes from 1")
+        raise InputError(
+            f"{where}: class {values[row]:g} is not a whole number below 2^53; number the classes from 1"
+        )
     values = values.astype(np.int64)
     classes = np.unique(values[values >= 0])
     labels = np.where(values >= 0, np.searchsorted(classes, values), UNKNOWN)

@@ -12,6 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from coembed.errors import InputError
+from coembed.untrusted import check_unpacked, reading
+
+LARGE = 1 << 26
+"""Bytes of a Parquet file from which its texts are taken as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,25 +108,49 @@ class Sheet:
 
 def read_parquet(path: Path) -> Sheet:
     """Read a Parquet file; its columns always have names."""
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path} is not a whole Parquet file ({error}); fetch or write it again") from None
-    return _as_sheet(path, table, 0)
+    with reading(path, "a whole Parquet file"):
+        with pq.ParquetFile(path) as file:
+            _check_cells(path, file.metadata)
+            texts = [each.name for each in file.schema_arrow if _is_text(each.type)]
+        small = path.stat().st_size < LARGE
+        table = pq.read_table(path, read_dictionary=texts if small else None)
+        table.validate(full=True)  # pyarrow trusts what it reads, and texts need not be UTF-8
+        return _as_sheet(path, _with_texts(path, table), 0)
+
+
+def _check_cells(path: Path, metadata: pq.FileMetaData) -> None:
+    """How many cells it has; of a few bytes can be made a billion."""
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
+    check_unpacked(path, 8 * max(cells, metadata.num_rows * metadata.num_columns))
+
+
+def _with_texts(path: Path, table: pa.Table) -> pa.Table:
+    """Texts in place of the numbers that stand for them, unless one long text stands in too many rows."""
+    for i, column in enumerate(table.columns):
+        if not pa.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+            continue
+        lengths = (pc.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks)
+        check_unpacked(path, sum(pc.sum(each).as_py() or 0 for each in lengths))
+        table = table.set_column(i, table.field(i).name, column.cast(pa.large_string()))
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def stream_parquet(path: Path, rows: int = 1 << 20) -> Iterator[Sheet]:
     """The same file in sheets of `rows` rows; at least one."""
-    try:
-        file = pq.ParquetFile(path)
-        done = 0
+    done = 0
+    with reading(path, "a whole Parquet file"), pq.ParquetFile(path) as file:
+        _check_cells(path, file.metadata)
         for batch in file.iter_batches(rows):
+            batch.validate(full=True)
             yield _as_sheet(path, pa.Table.from_batches([batch]), done)
             done += len(batch)
         if not done:
             yield _as_sheet(path, file.schema_arrow.empty_table(), 0)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} is not a whole Parquet file ({error}); fetch or write it again") from None
 
 
 def _as_sheet(path: Path, table: pa.Table, done: int) -> Sheet:
@@ -142,7 +170,7 @@ def _as_numbers(values: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray] | None
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
     try:
-        numbers = values.cast(pa.float64())
+        numbers = values.cast(pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     present = np.asarray(numbers.is_valid(), dtype=bool)

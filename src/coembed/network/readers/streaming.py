@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from coembed.errors import InputError
 from coembed.files import replacing_folder
+from coembed.network.matrices import say_vanished
 from coembed.network.names import Names
 from coembed.network.network import Network
 from coembed.network.readers.database import FETCHED_ROWS, Database, database
@@ -108,6 +109,7 @@ class _Conversion:
     ) -> None:
         self.tables, self.files, self.name, self.folder, self.say = tables, files, name, folder, progress
         self.said: list[str] = []
+        self.vanished = {"edges": 0, "attributes": 0}
 
     def run(self) -> None:
         listed = listed_names(read_sheet(self.files["names"]) if "names" in self.files else None)
@@ -167,8 +169,12 @@ class _Conversion:
             valued = entries.values is not None
             if not done:
                 self.said += said
-            with np.errstate(over="ignore"):  # told below
+            with np.errstate(over="ignore", under="ignore"):  # told below
                 values = np.array([] if entries.values is None else entries.values, dtype=np.float32)
+            role = "edges" if table == "edges" else "attributes"
+            self.vanished[role] += (
+                int(np.count_nonzero((values == 0) & (entries.values != 0))) if valued else 0
+            )
             if not np.isfinite(values).all():
                 row = int(np.argmin(np.isfinite(values)))
                 raise InputError(f"{sheet.place(row)}: {entries.values[row]} is too large; scale the values")  # type: ignore[index]
@@ -273,6 +279,8 @@ class _Conversion:
         self.tables.run("DROP TABLE kept")
 
     def _say_repeated(self, role: str, repeated: int, valued: bool) -> None:
+        if self.vanished[role]:
+            say_vanished(self.files[role].name, self.vanished[role], self.said.append)
         if repeated:
             what = "added up" if valued else "counted once"
             self.said.append(f"{self.files[role].name}: {repeated} repeated row(s) were {what}")

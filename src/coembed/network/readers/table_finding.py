@@ -45,13 +45,15 @@ class Wishes:
 
     def check(self, tables: Sequence[NamedTable]) -> None:
         """Whatever was named must be there."""
-        known = [name for table in tables for column in table.columns for name in _names(table.name, column)]
+        known = [_names(table.name, column) for table in tables for column in table.columns]
+        every = [name for names in known for name in names]
+        listed = [names[len(tables) > 1] for names in known]
         for label in self.labels:
-            if label not in known:
-                raise no_such("column for the label", label, known)
+            if label not in every:
+                raise no_such("column for the label", label, every, listed)
         for name, kind in (self.kinds or {}).items():
-            if name not in known:
-                raise no_such("column", name, known)
+            if name not in every:
+                raise no_such("column", name, every, listed)
             check_kind(kind, name)
 
     def label(self, table: str, columns: Mapping[str, object]) -> str | None:

@@ -64,6 +64,7 @@ def _each_once(table: NamedTable, column: str, said: list[str]) -> NamedTable:
     firsts = np.unique(cells.codes, return_index=True)[1]
     later = np.setdiff1d(np.arange(len(cells)), firsts)
     before = firsts[cells.codes[later]]
+    hint = "; if the rows are links, call the columns source and target" if len(table.columns) == 2 else ""
     for name, other in table.columns.items():
         differ = _differ(other, later, before)
         if differ.any():
@@ -71,7 +72,7 @@ def _each_once(table: NamedTable, column: str, said: list[str]) -> NamedTable:
             raise InputError(
                 f"{table.place(row)}: {column} {cells.texts[row].as_py()[:40]!r} is that of "
                 f"{table.place(first)}, but {name!r} differs; "
-                f"keep one of the two rows, or give each its own {column}"
+                f"keep one of the two rows, or give each its own {column}{hint}"
             )
     said.append(f"{table.path.name}: {len(later)} row(s) are there twice and count once")
     return table.take(pa.array(np.sort(firsts)))

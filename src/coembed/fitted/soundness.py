@@ -1,0 +1,140 @@
+"""Whether the parts of a fitted result fit one another: asked when one is saved, and when one is loaded.
+
+A model comes from a stranger as a network does. What passes here can be asked any question: shapes fit,
+numbers are finite, positions stay inside, so that no answer reads beside an array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coembed.errors import InputError
+from coembed.fitted.layers import ViewsLayers
+from coembed.likelihoods import LIKELIHOODS
+from coembed.network.matrix_checks import Rules, check_entries
+from coembed.records import pack
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+    from coembed.fitted.placing import Placing
+    from coembed.fitted.score_blend import Blend
+    from coembed.fitted.space import RelationFit
+    from coembed.network.relations import Relation
+
+
+def check_sound(fitted: Fitted, values: bool = True) -> None:
+    """Raise an :class:`InputError` if anything does not fit; without `values` no large array is read."""
+    _check_types(fitted)
+    for name, relation in fitted.network.relations.items():
+        if name not in fitted.relations:
+            raise InputError(f"it has learnt nothing of relation {name!r}")
+        _check_relation(fitted, relation, fitted.relations[name], values)
+    if fitted.placing is not None:
+        _check_placing(fitted, fitted.placing)
+    if values:
+        parts = {"types": fitted.types, "relations": fitted.relations, "placing": fitted.placing}
+        for array in pack(parts)[1].values():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise InputError("it holds NaN or infinity")
+
+
+def _check_types(fitted: Fitted) -> None:
+    for name in fitted.types:
+        items, space = fitted.network.items(name), fitted.types[name]
+        classes = items.n_classes
+        _check_shape(f"means of {name}", space.mean, (len(items), None))
+        dim = space.mean.shape[1]
+        _check_shape(f"deviations of {name}", space.std, (len(items), dim))
+        if (space.probabilities is None) != (space.label_shift is None):
+            raise InputError(f"it has half of what is known of the classes of {name}")
+        _check_shape(f"probabilities of {name}", space.probabilities, (len(items), classes))
+        _check_shape(f"label shifts of {name}", space.label_shift, (classes, 2 * dim))
+        if not 0 <= space.block <= dim:
+            raise InputError(f"its labels of {name} are put outside of the codes")
+
+
+def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
+    _check_column(relation)
+    rows, columns = relation.values.shape
+    size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
+    if fit.likelihood not in LIKELIHOODS:
+        raise InputError(f"it has no known likelihood of {name}")
+    _check_shape(f"biases of {name}", fit.source_bias, (rows,))
+    _check_shape(f"biases of {name}", fit.target_bias, (span,))
+    _check_shape(f"evidence of {name}", fit.source_evidence, (None,))
+    _check_shape(f"evidence of {name}", fit.target_evidence, (None,))
+    _check_shape(f"turn of {name}", fit.turn, (size, size))
+    _check_shape(f"lean of {name}", fit.lean, (size,))
+    if fit.vectors is not None:
+        _check_shape(f"vectors of {name}", fit.vectors.vectors, (columns, None))
+        _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
+    for blend in fit.blends.values():
+        _check_blend(name, blend)
+    if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
+        raise InputError(f"its errors of {name} do not fit the column")
+    if values:
+        within = relation.source == relation.target
+        rules = Rules(
+            relation.absent == "unknown", loops=not within, symmetric=within and not relation.directed
+        )
+        check_entries(relation.values, name, rules)
+
+
+def _check_column(relation: Relation) -> None:
+    column = relation.column
+    if column is None:
+        return
+    if not 0 <= column.start <= column.stop <= relation.values.shape[1]:
+        raise InputError(f"its column {column.name!r} leaves the attributes")
+    if not (math.isfinite(column.center) and math.isfinite(column.scale) and column.scale > 0):
+        raise InputError(f"its column {column.name!r} has no finite unit")
+
+
+def _check_blend(name: str, blend: Blend) -> None:
+    _check_shape(f"blend of {name}", blend.first, (None, None))
+    features, hidden = blend.first.shape
+    shapes = ((features,), (features,), (features, hidden), (hidden,), (hidden,), (1,))
+    for array, shape in zip(blend, shapes, strict=True):
+        _check_shape(f"blend of {name}", array, shape)
+    if not blend.std.all():
+        raise InputError(f"its blend of {name} divides by zero")
+
+
+def _check_placing(fitted: Fitted, placing: Placing) -> None:
+    for name, alike in placing.alike.items():
+        count = len(fitted.network.items(name))
+        if alike is None:
+            continue
+        if alike.rows.dtype.kind not in "iu" or alike.rows.ndim != 2:
+            raise InputError(f"its items alike of {name} are not positions")
+        _check_shape(f"items alike of {name}", alike.rows, (count, None), kinds="iu")
+        _check_shape(f"items alike of {name}", alike.cosines, alike.rows.shape)
+        # they become the positions of a sparse matrix, which SciPy trusts
+        if alike.rows.size and not (alike.rows.min() >= 0 and alike.rows.max() < count):
+            raise InputError(f"its items alike of {name} are not positions of items")
+    for name, mass in placing.mass.items():
+        items = fitted.network.items(name)
+        _check_shape(f"class shares of {name}", mass, (len(items), None))
+    for name, layers in placing.layers.items():
+        fitted.network.items(name)
+        if isinstance(layers, ViewsLayers):
+            outputs = layers.last.weight.shape[-1:]
+            for array in (layers.last.bias, layers.evidence):
+                if array.shape[-1:] != outputs:
+                    raise InputError(f"its inference network of {name} has layers that do not fit")
+
+
+def _check_shape(what: str, array: np.ndarray | None, shape: Sequence[int | None], kinds: str = "f") -> None:
+    """Numbers of some kind in a shape, in which None may be any size; what is not there fits."""
+    if array is None:
+        return
+    fits = array.ndim == len(shape) and all(
+        expected in (None, size) for size, expected in zip(array.shape, shape, strict=True)
+    )
+    if array.dtype.kind not in kinds or not fits:
+        said = " x ".join("any" if size is None else str(size) for size in shape)
+        raise InputError(f"its {what} are {array.dtype} of shape {array.shape}, not numbers of shape {said}")
