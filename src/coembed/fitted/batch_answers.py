@@ -17,11 +17,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.fitted.class_answers import class_texts
 from coembed.fitted.matches import Item, position
 from coembed.fitted.pair_candidates import AT_ONCE, Candidates, parts_of, too_many
 from coembed.fitted.questions import cell_answers, in_unit, named_relation
 from coembed.network.cell_values import cell_values
-from coembed.network.items import UNKNOWN
 from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
@@ -270,11 +270,9 @@ class Batch:
         columns["known"] = pa.array(part.known)
         if part.cell is not None:
             columns["cell"] = pa.array(part.cell, mask=np.isnan(part.cell))
-        probabilities = self.fitted.probabilities_of(part.target)
-        if others.labels is not None and others.n_classes and probabilities is not None:
-            observed = others.labels.values[part.targets]
-            label = np.where(observed != UNKNOWN, observed, probabilities[part.targets].argmax(axis=1))
-            columns["label"] = _texts(others.labels.classes, label)
+        labels = class_texts(self.fitted, part.target, part.targets)
+        if labels is not None:
+            columns["label"] = pa.array(labels, pa.large_string())
         return pa.table(columns)
 
 

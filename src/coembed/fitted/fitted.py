@@ -117,8 +117,13 @@ class Fitted:
             self._lengths[type] = lengths(self.codes(type).mean)[:, 0]
         return self._lengths[type]
 
+    def has_several(self, type: str | None = None) -> bool:
+        """Whether items of a type may have several classes."""
+        labels = self.network.items(type).labels
+        return labels is not None and labels.several
+
     def labels_of(self, type: str) -> np.ndarray:
-        """Observed labels of a type's items."""
+        """Observed labels of a type's items; of several classes 1, 0 or unknown for each."""
         known = self.network.items(type).labels
         return np.full(len(self.network.items(type)), UNKNOWN) if known is None else known.values
 
@@ -151,7 +156,18 @@ class Fitted:
         return found
 
     def predict(self, type: str | None = None) -> np.ndarray:
-        """The likeliest class of every item of a type, by name; labelled ones are predicted too."""
+        """The likeliest class of every item of a type, by name; labelled ones are predicted too.
+
+        Of several classes an item, a tuple of names: those whose probability is above their threshold.
+        """
+        if self.has_several(type):
+            from coembed.fitted.class_answers import said_classes
+
+            said, names = said_classes(self, type), self.network.items(type).labels
+            assert names is not None
+            found = np.empty(len(said), dtype=object)
+            found[:] = [tuple(str(name) for name in names.classes[row]) for row in said]
+            return found
         likeliest = self.predict_proba(type).argmax(axis=1)
         known = self.network.items(type).labels
         assert known is not None

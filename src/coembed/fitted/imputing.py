@@ -194,7 +194,7 @@ def _sureness(relation: Relation, expected: np.ndarray, spread: np.ndarray) -> n
 def _label_gaps(fitted: Fitted, rows: NewRows, probabilities: np.ndarray | None) -> Iterator[Gaps]:
     """The rows without a class, if the table has a column of classes."""
     labels = fitted.network.items(rows.type).labels
-    if labels is None or probabilities is None or labels.column not in rows.table.columns:
+    if labels is None or probabilities is None or labels.column not in rows.table.columns or labels.several:
         return
     cells = rows.table.cells(labels.column)
     at = np.flatnonzero(empty_cells(cells))

@@ -150,7 +150,7 @@ def place_newcomers(
         for name, part in known.items()
     }
     z, probabilities = infer(fitted, {type: touch})[type]
-    observed = np.full(count, UNKNOWN) if labels is None else labels
+    observed = np.full((count, *fitted.labels_of(type).shape[1:]), UNKNOWN) if labels is None else labels
     codes = fitted.types[type].coded(z, probabilities, observed)
     return Newcomers(fitted, type, known, codes, probabilities)
 

@@ -70,7 +70,7 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
     _check_shape(f"turn of {name}", fit.turn, (size, size))
     _check_shape(f"lean of {name}", fit.lean, (size,))
     if fit.vectors is not None:
-        _check_shape(f"vectors of {name}", fit.vectors.vectors, (columns, None))
+        _check_shape(f"vectors of {name}", fit.vectors.vectors, (span, None))
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)

@@ -33,6 +33,8 @@ class TypeSpace:
         How far class probabilities lean towards those of the links.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
+    thresholds
+        Of several classes an item: the probability from which on it is said to have each.
     """
 
     mean: np.ndarray
@@ -42,6 +44,7 @@ class TypeSpace:
     block: int = 0
     strength: float = 0.0
     label_table: np.ndarray | None = None
+    thresholds: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
