@@ -1,4 +1,4 @@
-"""K Bernoulli labels: costs against their definitions, gradients against differences, samples against means."""
+"""K Bernoulli labels: costs against their definitions, gradients against differences, samples and means."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _check_types(fitted: Fitted) -> None:
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
-    rows, columns = relation.values.shape
+    rows = relation.values.shape[0]
     size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
