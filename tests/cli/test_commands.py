@@ -105,8 +105,7 @@ def test_a_checkpoint_is_kept_until_the_model_is_saved(run, network_file, tmp_pa
     kept = ("--checkpoint", tmp_path / "run", "--every", 0)
     with monkeypatch.context() as patch:
         patch.setattr(TrainingProgress, "__call__", fall)
-        with pytest.raises(MemoryError):
-            run(*training, *kept)
+        assert run(*training, *kept).code == 2
     assert (tmp_path / "run" / "checkpoint.json").exists()
     assert "--resume" in run(*training, *kept).err
     assert run(*training, "--resume").code == 2
