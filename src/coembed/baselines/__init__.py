@@ -16,6 +16,7 @@ from coembed.baselines import (
     recommenders,
     san,
     seano,
+    several_classifiers,
     table_classifiers,
 )
 from coembed.errors import InputError, no_such
@@ -40,6 +41,7 @@ _SCAN = Method(
     (*_CLASSES, *_SPACES, *_COLUMNS, *_DIRECTION),
     scan_method.fit,
     "items and attributes as Gaussians in one space",
+    classes="any",
 )
 _FLOORS = (
     Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
@@ -115,6 +117,27 @@ _FLOORS = (
         _CLASSES,
         table_classifiers.linear_and_propagation,
         "linear-steps times propagation",
+    ),
+    Method(
+        "class-frequencies",
+        _CLASSES,
+        several_classifiers.class_frequencies,
+        "each class as often as it is",
+        classes="several",
+    ),
+    Method(
+        "one-vs-rest",
+        _CLASSES,
+        several_classifiers.one_vs_rest,
+        "logistic regression for each class, on columns and neighbours' means",
+        classes="several",
+    ),
+    Method(
+        "classifier-chains",
+        _CLASSES,
+        several_classifiers.chains,
+        "the same, each class knowing those before it",
+        classes="several",
     ),
     Method("mean-or-mode", _COLUMNS, imputers.mean_or_mode, "the mean, or the commonest value"),
     Method("knn-cells", _COLUMNS, imputers.nearest_cells, "20 nearest items by their other columns"),

@@ -13,7 +13,13 @@ from coembed.evaluation.problem import Answer, Pairs, Problem
 from coembed.evaluation.ranking import ranking_metrics
 from coembed.evaluation.svm import published_svm_metrics, svm_metrics
 from coembed.evaluation.trial import Trial
-from coembed.metrics import auc, average_precision, classification_metrics, direction_metrics
+from coembed.metrics import (
+    auc,
+    average_precision,
+    classification_metrics,
+    direction_metrics,
+    several_metrics,
+)
 from coembed.network import Network
 from coembed.network.cell_values import attribute_range
 
@@ -21,6 +27,8 @@ from coembed.network.cell_values import attribute_range
 def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
     """All figures of a trial, by name; `network` has the truth."""
     if trial.problem.task == "classification":
+        if _truth(network, trial).ndim == 2:
+            return _score_several(network, trial, answer)
         return _score_classes(network, trial, answer) | _score_svm(network, trial, answer)
     if trial.problem.task == "columns":
         return score_cells(network, trial, answer)
@@ -91,6 +99,16 @@ def _score_classes(network: Network, trial: Trial, answer: Answer) -> dict[str, 
     if probabilities is None:
         raise InputError("this method gives no class probabilities; choose one that does classification")
     return classification_metrics(_truth(network, trial)[trial.nodes], finite(probabilities[trial.nodes]))
+
+
+def _score_several(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
+    probabilities, said = answer.probabilities(), answer.said()
+    if probabilities is None or said is None:
+        raise InputError(
+            "this method does not say which of several classes an item has; choose one that does"
+        )
+    told = finite(probabilities[trial.nodes])
+    return several_metrics(_truth(network, trial)[trial.nodes], told, said[trial.nodes])
 
 
 def _score_svm(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:

@@ -12,10 +12,10 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
+from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.network.items import Items
-from coembed.network.network import UNKNOWN
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "npz", "word2vec", "projector")
@@ -146,16 +146,16 @@ def _labels(fitted: Fitted, parts: Mapping[str, Exported]) -> tuple[list[str | N
     labels: list[str | None] = []
     chances: list[float | None] = []
     for name, rows in parts.items():
-        items, probabilities = rows.items, fitted.probabilities_of(name)
-        if items.labels is None or not items.n_classes or probabilities is None:
+        every = np.arange(len(rows.items))
+        texts = class_texts(fitted, name, every)
+        if texts is None or rows.items.labels is None:
             labels += [None] * len(rows)
             chances += [None] * len(rows)
             continue
-        observed = items.labels.values != UNKNOWN
-        classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
-        likely = np.take_along_axis(probabilities, classes[:, None], 1)[:, 0]
-        labels += [str(each) for each in items.labels.classes[classes]]
-        chances += np.where(observed, 1, likely).tolist()
+        classes = leading_classes(fitted, name, every)
+        likely = np.take_along_axis(fitted.predict_proba(name), classes[:, None], 1)[:, 0]
+        labels += texts
+        chances += np.where(rows.items.labels.is_known, 1, likely).tolist()
     return labels, chances
 
 

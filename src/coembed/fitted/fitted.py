@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from coembed.network.network import ATTRIBUTES, LINKS, Network
 from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
+    from coembed.fitted.batch_answers import Batch
     from coembed.fitted.growing import Embedded
     from coembed.fitted.imputing import Imputed
     from coembed.fitted.matches import Item, Match
@@ -136,8 +137,13 @@ class Fitted:
             self._lengths[type] = lengths(self.codes(type).mean)[:, 0]
         return self._lengths[type]
 
+    def has_several(self, type: str | None = None) -> bool:
+        """Whether items of a type may have several classes."""
+        labels = self.network.items(type).labels
+        return labels is not None and labels.several
+
     def labels_of(self, type: str) -> np.ndarray:
-        """Observed labels of a type's items."""
+        """Observed labels of a type's items; of several classes 1, 0 or unknown for each."""
         known = self.network.items(type).labels
         return np.full(len(self.network.items(type)), UNKNOWN) if known is None else known.values
 
@@ -174,7 +180,18 @@ class Fitted:
         return found
 
     def predict(self, type: str | None = None) -> np.ndarray:
-        """The likeliest class of every item of a type, by name; labelled ones are predicted too."""
+        """The likeliest class of every item of a type, by name; labelled ones are predicted too.
+
+        Of several classes an item, a tuple of names: those whose probability is above their threshold.
+        """
+        if self.has_several(type):
+            from coembed.fitted.class_answers import said_classes
+
+            said, names = said_classes(self, type), self.network.items(type).labels
+            assert names is not None
+            found = np.empty(len(said), dtype=object)
+            found[:] = [tuple(str(name) for name in names.classes[row]) for row in said]
+            return found
         likeliest = self.predict_proba(type).argmax(axis=1)
         known = self.network.items(type).labels
         assert known is not None
@@ -273,6 +290,21 @@ class Fitted:
         from coembed.fitted.questions import complete
 
         return complete(self, item, relation, k, type, known, positions, backwards)
+
+    def complete_all(
+        self,
+        relation: str | None = None,
+        k: int = 10,
+        *,
+        type: str | None = None,
+        items: Sequence[Item] | None = None,
+        known: bool = False,
+        backwards: bool = False,
+    ) -> Batch:
+        """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
+        from coembed.fitted.batch_answers import Batch
+
+        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards)
 
     def nearest(
         self,
@@ -399,7 +431,7 @@ class Fitted:
 
         column, rows, joined = self._column(relation), np.asarray(rows), self.network.relation(relation)
         features = self.cell_features(joined.source, rows)
-        found, _ = cell_answers(self, joined, self.codes_at(joined.source, rows), features)
+        found, _ = cell_answers(self, joined, self.latents_at(joined.source, rows), features)
         return found if column.kind == "category" else found[:, 0]
 
     def cell_features(self, type: str, rows: np.ndarray, views: TypeViews | None = None) -> np.ndarray | None:

@@ -15,7 +15,6 @@ from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
 from coembed.fitted.questions import cell_answers, in_unit
 from coembed.network.cell_values import cell_values
 from coembed.network.columns import Cells
-from coembed.network.known_columns import known_coding
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.new_rows import NewRows, attribute_titles
 from coembed.network.relations import Column, Relation
@@ -176,7 +175,8 @@ def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians, features: np.ndarray 
         if len(at):
             expected, spread = _told(fitted, relation, codes, features, rows.index[at])
             sure = _sureness(relation, expected, spread)
-            yield Gaps(cells, column, known_coding(relation, titles).titles, at, expected, spread, sure)
+            own = tuple(titles[column.start : column.stop])
+            yield Gaps(cells, column, own, at, expected, spread, sure)
 
 
 def _told(
@@ -204,7 +204,7 @@ def _sureness(relation: Relation, expected: np.ndarray, spread: np.ndarray) -> n
 def _label_gaps(fitted: Fitted, rows: NewRows, probabilities: np.ndarray | None) -> Iterator[Gaps]:
     """The rows without a class, if the table has a column of classes."""
     labels = fitted.network.items(rows.type).labels
-    if labels is None or probabilities is None or labels.column not in rows.table.columns:
+    if labels is None or probabilities is None or labels.column not in rows.table.columns or labels.several:
         return
     cells = rows.table.cells(labels.column)
     at = np.flatnonzero(empty_cells(cells))

@@ -164,7 +164,7 @@ def place_newcomers(
     }
     views = new_views(fitted, {type: touch})
     z, probabilities = infer(fitted, {type: touch}, views)[type]
-    observed = np.full(count, UNKNOWN) if labels is None else labels
+    observed = np.full((count, *fitted.labels_of(type).shape[1:]), UNKNOWN) if labels is None else labels
     latents = fitted.types[type].coded(z, probabilities, observed)
     codes = pointing(latents, direction_of_new(fitted, type, known))
     return Newcomers(fitted, type, known, latents, probabilities, codes, views.get(type))

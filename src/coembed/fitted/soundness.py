@@ -67,7 +67,7 @@ def _check_types(fitted: Fitted) -> None:
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
-    rows, columns = relation.values.shape
+    rows = relation.values.shape[0]
     size, name, span = fitted.latent_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
@@ -78,7 +78,7 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
     _check_shape(f"turn of {name}", fit.turn, (size, size))
     _check_shape(f"lean of {name}", fit.lean, (size,))
     if fit.vectors is not None:
-        _check_shape(f"vectors of {name}", fit.vectors.vectors, (columns, None))
+        _check_shape(f"vectors of {name}", fit.vectors.vectors, (span, None))
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)

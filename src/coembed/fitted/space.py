@@ -37,6 +37,8 @@ class TypeSpace:
         taught there, and the codes of the model itself are what is compared.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
+    thresholds
+        Of several classes an item: the probability from which on it is said to have each.
     """
 
     mean: np.ndarray
@@ -47,6 +49,7 @@ class TypeSpace:
     strength: float = 0.0
     direction: np.ndarray | None = None
     label_table: np.ndarray | None = None
+    thresholds: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
