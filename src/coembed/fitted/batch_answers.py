@@ -243,7 +243,7 @@ class Batch:
         if not self.of_cells:
             start = 0 if relation.column is None else relation.column.start
             source, target = self.fitted.bias(relation.name)
-            step = max(AT_ONCE // (8 * self.fitted.code_dim), 1)
+            step = max(AT_ONCE // (8 * self.fitted.latent_dim), 1)
             for at in range(0, len(rows), step):
                 some = slice(at, at + step)
                 moments = fit.aligned(

@@ -47,7 +47,7 @@ class Candidates:
 
         self.fitted, self.relation, self.span = fitted, relation, fitted.span(relation)
         self.bias = fitted.bias(relation.name)[1]
-        count, size = len(self.span), fitted.code_dim + 1
+        count, size = len(self.span), fitted.latent_dim + 1
         n_lists = min(round(_LISTS * count**0.5), count)
         centres = faiss.IndexFlatIP(size)
         self.index = faiss.IndexIVFFlat(centres, size, n_lists, faiss.METRIC_INNER_PRODUCT)

@@ -47,9 +47,9 @@ class TypeSpace:
     label_shift: np.ndarray | None = None
     block: int = 0
     strength: float = 0.0
-    direction: np.ndarray | None = None
     label_table: np.ndarray | None = None
     thresholds: np.ndarray | None = None
+    direction: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
