@@ -93,7 +93,7 @@ def test_many_classes_are_fitted_saved_and_placed(classes, tmp_path):
     network = network_of(classes)
     settings = preset_settings("best", epochs=3, label_ensemble=0.0, calibrate=False, pair_scores=False)
     fitted = fit(network, settings)
-    assert fitted.code_dim == 64 + MOST_LABEL_COORDINATES
+    assert fitted.latent_dim == 64 + MOST_LABEL_COORDINATES
     assert fitted.probabilities.shape == (len(network.main), classes)
     loaded = load(save(fitted, tmp_path / "model"))
     np.testing.assert_array_equal(loaded.codes().mean, fitted.codes().mean)
@@ -102,8 +102,9 @@ def test_many_classes_are_fitted_saved_and_placed(classes, tmp_path):
     item = 0
     links, words = (network.relation(name).values[[item]] for name in ("links", "attributes"))
     placed = loaded.place("node", {"links": links, "attributes": words})
-    assert placed.codes.mean.shape == (1, fitted.code_dim)
-    assert placed.nearest(0, "node", 1)[0].score > 0.9
+    assert placed.latents.mean.shape == (1, fitted.latent_dim)
+    there = fitted.latents("node").mean[item]
+    assert there @ placed.latents.mean[0] > 0.9 * np.linalg.norm(there) * np.linalg.norm(placed.latents.mean)
     given = loaded.place("node", {"links": links, "attributes": words}, np.array([3]))
     table = fitted.types["node"].label_table
-    np.testing.assert_allclose(given.codes.mean[0, 64:], table[3], rtol=1e-6)
+    np.testing.assert_allclose(given.latents.mean[0, 64:], table[3], rtol=1e-6)
