@@ -84,7 +84,7 @@ def test_the_published_embedding_knows_the_labels_and_its_scores_are_drawn(demo:
     answer = scan_method.fit(problem)
     drawn = answer.as_published(0)
     pairs = np.array([[0, 1], [5, 2]])
-    assert np.array_equal(drawn.embedding(), answer.fitted.codes().mean[:, : answer.fitted.dim])
+    assert np.array_equal(drawn.embedding(), answer.fitted.latents().mean[:, : answer.fitted.dim])
     assert not np.array_equal(drawn.embedding(), answer.embedding())
     assert np.array_equal(drawn.pair_scores(pairs), answer.as_published(0).pair_scores(pairs))
     assert not np.array_equal(drawn.pair_scores(pairs), answer.as_published(1).pair_scores(pairs))

@@ -94,7 +94,7 @@ BASE = '[types.customers]\nfile = "customers.csv"\n'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("types = [", "network.toml is not TOML"),
+        ("types = [", "network.toml is not a whole TOML"),
         ("", r"there is no \[types.NAME\]"),
         ("[types.a]\n", "types.a does not say its file"),
         ('[types.a]\nfile = "a.csv"\n', "no file 'a.csv'"),
