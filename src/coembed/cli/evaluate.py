@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 ALL_FLOORS = "all-floors"
 SHOWN = {
     "classification": ("accuracy", "macro_f1"),
+    "several classes": ("map", "micro_f1", "macro_f1"),
     "columns": ("mean_r2", "mean_accuracy", "gain"),
     "direction": ("auc", "accuracy"),
+    "profiling": ("recall_at_10", "precision_at_10", "auc", "mixing", "answered_recall_at_10"),
 }
 """Figures of a table of several methods."""
 SHOWN_OF_PAIRS = ("auc", "ap", "auc_matched", "mrr", "recall_at_10")
@@ -39,7 +41,7 @@ def evaluate(
         str,
         typer.Option(
             "--task",
-            help="`classification`, `links`, `attributes`, `columns` or `direction`.",
+            help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
         ),
     ],
@@ -154,7 +156,8 @@ def _methods(
 def _print_methods(reports: list[dict[str, Any]]) -> None:
     """One line a method; all of them had the same splits."""
     first = reports[0]["metrics"]
-    shown = [name for name in SHOWN.get(reports[0]["task"], SHOWN_OF_PAIRS) if name in first]
+    task = "several classes" if "map" in first else reports[0]["task"]
+    shown = [name for name in SHOWN.get(task, SHOWN_OF_PAIRS) if name in first]
     several = len(reports[0]["seeds"]) > 1
     types = ["type"] if len({report["type"] for report in reports}) > 1 else []
     rows = [

@@ -13,6 +13,7 @@ import numpy as np
 
 from coembed.errors import InputError, no_such
 from coembed.evaluation.problem import Answer, Method
+from coembed.evaluation.profiling import score_profiling
 from coembed.evaluation.scoring import score_published, score_strict
 from coembed.evaluation.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
 from coembed.network import Network
@@ -224,6 +225,8 @@ def run_trial(
     answer = chosen.fit(problem)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
     score = score_published if protocol == "published" else score_strict
+    if task == "profiling":
+        score = score_profiling
     return Outcome(trial, answer, score(network, trial, answer), seconds, cpu_seconds)
 
 

@@ -15,7 +15,6 @@ from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
 from coembed.fitted.questions import cell_answers, in_unit
 from coembed.network.cell_values import cell_values
 from coembed.network.columns import Cells
-from coembed.network.known_columns import known_coding
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.new_rows import NewRows, attribute_titles
 from coembed.network.relations import Column, Relation
@@ -142,12 +141,12 @@ def _codes(
     """Codes, class probabilities and what models of cells read of all rows: as they were learnt, or by what
     the rows hold.
     """
-    size = len(known), fitted.code_dim
+    size = len(known), fitted.latent_dim
     codes = Gaussians(np.empty(size, np.float32), np.empty(size, np.float32))
     learnt = fitted.probabilities_of(rows.type)
     probabilities = None if learnt is None else np.empty((len(known), learnt.shape[1]), np.float32)
     there = np.flatnonzero(known >= 0)
-    own = fitted.codes_at(rows.type, known[there])
+    own = fitted.latents_at(rows.type, known[there])
     codes.mean[there], codes.std[there] = own.mean, own.std
     read = fitted.cell_features(rows.type, known[there])
     features = None if read is None else np.empty((len(known), read.shape[1]), np.float32)
@@ -156,7 +155,7 @@ def _codes(
     if learnt is not None and probabilities is not None:
         probabilities[there] = learnt[known[there]]
     for part, placed in placed_parts(fitted, rows, np.flatnonzero(known < 0), rows.labels):
-        codes.mean[part], codes.std[part] = placed.codes.mean, placed.codes.std
+        codes.mean[part], codes.std[part] = placed.latents.mean, placed.latents.std
         if probabilities is not None:
             probabilities[part] = placed.probabilities
         if features is not None:
@@ -176,7 +175,8 @@ def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians, features: np.ndarray 
         if len(at):
             expected, spread = _told(fitted, relation, codes, features, rows.index[at])
             sure = _sureness(relation, expected, spread)
-            yield Gaps(cells, column, known_coding(relation, titles).titles, at, expected, spread, sure)
+            own = tuple(titles[column.start : column.stop])
+            yield Gaps(cells, column, own, at, expected, spread, sure)
 
 
 def _told(
@@ -204,7 +204,7 @@ def _sureness(relation: Relation, expected: np.ndarray, spread: np.ndarray) -> n
 def _label_gaps(fitted: Fitted, rows: NewRows, probabilities: np.ndarray | None) -> Iterator[Gaps]:
     """The rows without a class, if the table has a column of classes."""
     labels = fitted.network.items(rows.type).labels
-    if labels is None or probabilities is None or labels.column not in rows.table.columns:
+    if labels is None or probabilities is None or labels.column not in rows.table.columns or labels.several:
         return
     cells = rows.table.cells(labels.column)
     at = np.flatnonzero(empty_cells(cells))

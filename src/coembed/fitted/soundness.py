@@ -58,6 +58,9 @@ def _check_types(fitted: Fitted) -> None:
             raise InputError(f"it has half of what is known of the classes of {name}")
         _check_shape(f"probabilities of {name}", space.probabilities, (len(items), classes))
         _check_shape(f"label shifts of {name}", space.label_shift, (classes, 2 * dim))
+        _check_shape(f"directions of {name}", space.direction, (len(items), fitted.code_dim))
+        if (space.direction is None) != (fitted.types[fitted.main].direction is None):
+            raise InputError(f"it has directions of some types, but not of {name}")
         _check_shape(f"table of labels of {name}", space.label_table, (classes, None))
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
@@ -65,8 +68,8 @@ def _check_types(fitted: Fitted) -> None:
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
-    rows, columns = relation.values.shape
-    size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
+    rows = relation.values.shape[0]
+    size, name, span = fitted.latent_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
     _check_shape(f"biases of {name}", fit.source_bias, (rows,))
@@ -76,7 +79,7 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
     _check_shape(f"turn of {name}", fit.turn, (size, size))
     _check_shape(f"lean of {name}", fit.lean, (size,))
     if fit.vectors is not None:
-        _check_shape(f"vectors of {name}", fit.vectors.vectors, (columns, None))
+        _check_shape(f"vectors of {name}", fit.vectors.vectors, (span, None))
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)
@@ -151,6 +154,9 @@ def _check_trees(name: str, trees: Trees, features: int, outputs: int) -> None:
 
 
 def _check_placing(fitted: Fitted, placing: Placing) -> None:
+    for name in fitted.network.relations:
+        if name not in placing.readings:
+            raise InputError(f"it does not say how the values of {name} are read")
     for name, alike in placing.alike.items():
         count = len(fitted.network.items(name))
         if alike is None:

@@ -16,6 +16,7 @@ from typing import Any
 from coembed.errors import InputError, no_such
 from coembed.network.columns import KNOWN_KINDS, SKIP
 from coembed.network.relations import ColumnKind
+from coembed.untrusted import reading
 
 SCHEMA_FILE = "network.toml"
 KEY = "key"
@@ -68,6 +69,8 @@ class TypeSchema:
         Columns of names for people, and of classes.
     columns
         The others; None in a schema that a person wrote: to be found.
+    several
+        Whether a cell of the label holds several classes; None: as it looks.
     attributes, attribute_type, classes
         A table of all attributes (id, title, column) in order, what their type is called, and the classes in
         order, where the cells alone would not tell.
@@ -83,6 +86,7 @@ class TypeSchema:
     attributes: str | None = None
     attribute_type: str | None = None
     classes: tuple[str, ...] | None = None
+    several: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -135,14 +139,8 @@ class Schema:
 
 def read_schema(path: Path) -> Schema:
     """Read a ``network.toml``; what is wrong in it is an InputError that names the key."""
-    try:
+    with reading(path, "a whole TOML file", "put it right there"):
         record = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}); check the file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}; put it right there") from None
     return _Reading(str(path)).schema(record)
 
 
@@ -266,6 +264,7 @@ class _Reading:
             self._text(given, "attributes", where),
             self._text(given, "attribute_type", where),
             None if classes is None else tuple(classes),
+            self._flag(given, "several", where),
         )
 
     def _column(self, given: Any, where: str) -> ColumnSchema:
