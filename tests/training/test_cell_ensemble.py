@@ -51,7 +51,7 @@ def boxes(seed=0):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit(boxes(), preset_settings("best", epochs=30))
+    return fit(boxes(), preset_settings("best", epochs=30, space_dim=0))
 
 
 def features_of(fitted, name, rows):
@@ -164,5 +164,5 @@ def test_trees_that_lead_outside_are_refused(fitted, tmp_path):
 
 
 def test_without_cells_kept_aside_there_are_none():
-    fitted = fit(boxes(), preset_settings("best", epochs=1, validation_pairs=0.0))
+    fitted = fit(boxes(), preset_settings("best", epochs=1, validation_pairs=0.0, space_dim=0))
     assert all(each.cells is None for each in fitted.relations.values())

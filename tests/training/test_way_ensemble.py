@@ -50,7 +50,7 @@ def heights(seed=0):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit(heights()[0], preset_settings("best", epochs=15))
+    return fit(heights()[0], preset_settings("best", epochs=15, space_dim=0))
 
 
 def test_the_way_is_told_where_no_line_tells_it(fitted):
