@@ -9,12 +9,13 @@ from sklearn.tree import DecisionTreeRegressor
 
 from coembed.errors import InputError
 from coembed.fitted import load, save
-from coembed.fitted.cell_models import cell_features
+from coembed.fitted.trees import view_features
 from coembed.network import Column, Items, Network, Relation
 from coembed.network.cell_values import cell_values
 from coembed.settings import preset_settings
-from coembed.training import cell_ensemble, fit
-from coembed.training.cell_ensemble import boosted_trees, linear_model
+from coembed.training import fit, tree_growing
+from coembed.training.cell_ensemble import linear_model
+from coembed.training.tree_growing import boosted_trees
 
 N, TYPE = 400, "box"
 
@@ -50,12 +51,12 @@ def boxes(seed=0):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit(boxes(), preset_settings("best", epochs=30))
+    return fit(boxes(), preset_settings("best", epochs=30, space_dim=0))
 
 
 def features_of(fitted, name, rows):
     model = fitted.relations[name].cells
-    return model, cell_features(fitted.trained.views[TYPE], model.views, model.widths, rows)
+    return model, view_features(fitted.trained.views[TYPE], model.views, model.widths, rows)
 
 
 def test_trees_are_those_that_were_grown():
@@ -67,12 +68,12 @@ def test_trees_are_those_that_were_grown():
     for _ in range(30):
         rows = again.permutation(300)[:150]
         tree = DecisionTreeRegressor(
-            max_depth=cell_ensemble.DEPTH,
-            min_samples_leaf=cell_ensemble.LEAF,
-            max_features=cell_ensemble.FEATURES,
+            max_depth=tree_growing.DEPTH,
+            min_samples_leaf=tree_growing.LEAF,
+            max_features=tree_growing.FEATURES,
             random_state=int(again.integers(2**31)),
         ).fit(features[rows], left[rows])
-        step = cell_ensemble.RATE * tree.predict(features)
+        step = tree_growing.RATE * tree.predict(features)
         left, told = left - step, told + step
     np.testing.assert_allclose(trees(features), told, atol=1e-5)
     assert np.mean((trees(features) - wanted) ** 2) < 0.5 * wanted.var()
@@ -163,5 +164,5 @@ def test_trees_that_lead_outside_are_refused(fitted, tmp_path):
 
 
 def test_without_cells_kept_aside_there_are_none():
-    fitted = fit(boxes(), preset_settings("best", epochs=1, validation_pairs=0.0))
+    fitted = fit(boxes(), preset_settings("best", epochs=1, validation_pairs=0.0, space_dim=0))
     assert all(each.cells is None for each in fitted.relations.values())

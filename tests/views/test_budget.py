@@ -93,9 +93,9 @@ def test_values_of_a_wide_category_share_features(monkeypatch, tmp_path):
     alike = towns[::5] @ towns[::5].T - np.eye(200)
     assert np.abs(alike).max() < 0.7
     np.testing.assert_array_equal(towns[0], towns[4])
-    fitted = fit(network, preset_settings("best", epochs=2))
+    fitted = fit(network, preset_settings("best", epochs=2, space_dim=0))
     loaded = load(save(fitted, tmp_path / "model"))
     rows = {name: network.relation(name).values[[7]] for name in ("town", "income")}
     np.testing.assert_allclose(
-        loaded.place("person", rows).codes.mean[0], fitted.codes("person").mean[7], atol=1e-4
+        loaded.place("person", rows).latents.mean[0], fitted.latents("person").mean[7], atol=1e-4
     )

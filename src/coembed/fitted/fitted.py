@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
-from coembed.fitted.cell_models import cell_features
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.moments import CHUNK, Moments, lengths, logits
 from coembed.fitted.space import RelationFit, TypeSpace, pointing
+from coembed.fitted.trees import view_features
 from coembed.network.items import UNKNOWN
 from coembed.network.network import ATTRIBUTES, LINKS, Network
 from coembed.network.relations import Relation
@@ -396,11 +396,15 @@ class Fitted:
 
     def direction(self, relation: str, pairs: np.ndarray) -> np.ndarray:
         """Which way each pair of a directed relation goes: above 0 as it is given, below 0 the other way."""
-        if not self.network.relation(relation).directed:
+        joined, ways = self.network.relation(relation), self.relations[relation].ways
+        if not joined.directed:
             raise InputError(f"{relation} is not directed: it goes both ways")
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         this, other = (self._pair_moments(relation, each, lift=False) for each in (pairs, pairs[:, ::-1]))
-        return this.mean - other.mean
+        own = this.mean - other.mean
+        if ways is None:
+            return own
+        return ways.blended(own, ways.told(self.trained.views[joined.source], joined.values, pairs))
 
     def score_links(self, pairs: np.ndarray, *, expected: bool = True, lift: bool = False) -> np.ndarray:
         """:meth:`score` of a plain network's links."""
@@ -440,7 +444,7 @@ class Fitted:
         model = next((each for each in models if each is not None), None)
         if model is None:
             return None
-        return cell_features(views or self.trained.views[type], model.views, model.widths, rows)
+        return view_features(views or self.trained.views[type], model.views, model.widths, rows)
 
     def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
         """Scores of some items with the attributes of a column that has cells."""

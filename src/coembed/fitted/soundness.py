@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coembed.fitted.placing import Placing
     from coembed.fitted.score_blend import Blend
     from coembed.fitted.space import RelationFit
+    from coembed.fitted.trees import Trees
     from coembed.network.relations import Relation
 
 MOST_DEPTH = 64
@@ -84,6 +85,12 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
         _check_blend(name, blend)
     if fit.cells is not None:
         _check_cell_model(name, fit.cells, span)
+    if fit.ways is not None:
+        ends = _check_views(name, fit.ways.views, fit.ways.widths)
+        _check_trees(name, fit.ways.trees, 3 * ends + 3, 1)
+        _check_shape(f"units of {name}", fit.ways.units, (2,))
+        if not fit.ways.units.all():
+            raise InputError(f"its ways of {name} divide by zero")
     if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
         raise InputError(f"its errors of {name} do not fit the column")
     if values:
@@ -115,17 +122,24 @@ def _check_blend(name: str, blend: Blend) -> None:
 
 
 def _check_cell_model(name: str, model: CellModel, span: int) -> None:
-    features = sum(model.widths)
-    if len(model.views) != len(model.widths) or min(model.widths, default=0) < 0:
-        raise InputError(f"its models of {name} read views that do not fit")
+    features = _check_views(name, model.views, model.widths)
     _check_shape(f"linear model of {name}", model.weight, (features, span))
     _check_shape(f"linear model of {name}", model.bias, (span,))
     _check_shape(f"shares of {name}", model.shares, (3,))
-    trees = model.trees
-    if trees is None:
-        return
+    if model.trees is not None:
+        _check_trees(name, model.trees, features, span)
+
+
+def _check_views(name: str, views: Sequence[str], widths: Sequence[int]) -> int:
+    """How many features views give that a model reads."""
+    if len(views) != len(widths) or min(widths, default=0) < 0:
+        raise InputError(f"its models of {name} read views that do not fit")
+    return sum(widths)
+
+
+def _check_trees(name: str, trees: Trees, features: int, outputs: int) -> None:
     nodes = len(trees.feature)
-    _check_shape(f"trees of {name}", trees.value, (nodes, span))
+    _check_shape(f"trees of {name}", trees.value, (nodes, outputs))
     _check_shape(f"trees of {name}", trees.threshold, (nodes,))
     for array, shape, most in (
         (trees.roots, (None,), nodes),

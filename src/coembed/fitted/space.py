@@ -12,6 +12,7 @@ from coembed.fitted.cell_models import CellModel
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
 from coembed.fitted.score_blend import Blend
+from coembed.fitted.way_models import WayModel
 from coembed.likelihoods import LIKELIHOODS, Likelihood
 
 
@@ -124,6 +125,8 @@ class RelationFit:
         What some of those scores are made of.
     cells
         Of a column with cells: other models of them, and what each counts.
+    ways
+        Of a directed relation: a model of which way links go.
     """
 
     likelihood: str = "bernoulli"
@@ -140,6 +143,7 @@ class RelationFit:
     blends: dict[str, Blend] = field(default_factory=dict)
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
+    ways: WayModel | None = None
 
     @property
     def kind(self) -> Likelihood:

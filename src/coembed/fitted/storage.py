@@ -22,7 +22,7 @@ from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, written
-from coembed.fitted.cell_models import CellModel, Trees
+from coembed.fitted.cell_models import CellModel
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -32,6 +32,8 @@ from coembed.fitted.placing import Placing
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.soundness import check_sound
 from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
+from coembed.fitted.trees import Trees
+from coembed.fitted.way_models import WayModel
 from coembed.network.items import Items, Labels
 from coembed.network.names import Names
 from coembed.network.network import Network
@@ -61,6 +63,7 @@ CLASSES = (
     Blend,
     ItemVectors,
     CellModel,
+    WayModel,
     Trees,
     Placing,
     Layer,

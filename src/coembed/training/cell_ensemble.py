@@ -14,22 +14,24 @@ from itertools import product
 import numpy as np
 
 from coembed.fitted import Fitted
-from coembed.fitted.cell_models import CellModel, Trees, cell_features, readable
+from coembed.fitted.cell_models import CellModel
+from coembed.fitted.trees import readable, view_features
 from coembed.network.cell_values import cell_values
 from coembed.network.relations import Relation
 from coembed.training.holdout import Holdout
+from coembed.training.tree_growing import FEATURES, boosted_trees
 from coembed.views import TypeViews
 
 MOST_ITEMS = 200_000
 """Of larger types the views are not worked out again for every question."""
 MOST_ROWS = 20_000
+COORDINATES = 32
+"""Leading coordinates of views other than cells that are read."""
 FEWEST_ROWS = 30
 PENALTY = 10.0
 MOST_OUTPUTS = 64
 """Values of a category that trees tell."""
-TREES, DEPTH, RATE, LEAF = 100, 4, 0.1, 5
-SUBSAMPLE, FEATURES = 0.5, 1 / 3
-"""What a tree sees of the rows, and each of its splits of the features."""
+TREES = 100
 MOST_TREES = 6_000
 WORK = 300_000_000
 """Rows times features times trees, of all columns of a type: half a minute."""
@@ -80,10 +82,10 @@ class _Learner:
 
     @classmethod
     def of(cls, views: TypeViews, columns: Sequence[Relation], seed: int) -> _Learner:
-        return cls(views, *readable(views), tuple(each.name for each in columns), seed)
+        return cls(views, *readable(views, COORDINATES), tuple(each.name for each in columns), seed)
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        return cell_features(self.views, self.names, self.widths, rows)
+        return view_features(self.views, self.names, self.widths, rows)
 
     def own(self, relation: str) -> np.ndarray:
         """Which features are those of the column itself."""
@@ -136,57 +138,6 @@ def linear_model(features: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, 
         weight[moving] /= scale[moving, None]
     bias = wanted.mean(axis=0) - center @ weight
     return weight.astype(np.float32), bias.astype(np.float32)
-
-
-def boosted_trees(features: np.ndarray, wanted: np.ndarray, count: int, rng: np.random.Generator) -> Trees:
-    """Trees for all targets at once, each of what those before it leave, beginning with a leaf: the mean."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    mean = wanted.mean(axis=0)
-    left = wanted - mean
-    parts = [_Grown(np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 2), np.int64), mean[None])]
-    for _ in range(count):
-        rows = rng.permutation(len(features))[: max(int(SUBSAMPLE * len(features)), 2)]
-        tree = DecisionTreeRegressor(
-            max_depth=DEPTH,
-            min_samples_leaf=LEAF,
-            max_features=FEATURES,
-            random_state=int(rng.integers(2**31)),
-        ).fit(features[rows], left[rows])
-        left = left - RATE * tree.predict(features).reshape(left.shape)
-        parts.append(_Grown.of(tree))
-    starts = np.cumsum([0, *(len(part.feature) for part in parts)])[:-1]
-    return Trees(
-        starts,
-        np.concatenate([part.feature for part in parts]),
-        np.concatenate([part.threshold for part in parts]),
-        np.concatenate([part.children + start for part, start in zip(parts, starts, strict=True)]),
-        np.concatenate([part.value for part in parts]).astype(np.float32),
-        DEPTH,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Grown:
-    """The nodes of one tree, as :class:`~coembed.fitted.cell_models.Trees` has them."""
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    children: np.ndarray
-    value: np.ndarray
-
-    @classmethod
-    def of(cls, fitted_tree: object) -> _Grown:
-        tree = fitted_tree.tree_  # type: ignore[attr-defined]
-        itself = np.arange(tree.node_count)
-        leaf = tree.children_left < 0
-        children = np.stack([tree.children_left, tree.children_right], axis=1)
-        return cls(
-            np.where(leaf, 0, tree.feature).astype(np.int64),
-            np.where(leaf, 0.0, tree.threshold),
-            np.where(leaf[:, None], itself[:, None], children).astype(np.int64),
-            RATE * tree.value[:, :, 0],
-        )
 
 
 def _errors(

@@ -39,6 +39,7 @@ from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
 from coembed.training.several_label_ensemble import calibrated
+from coembed.training.way_ensemble import with_way_models
 from coembed.views.budget import affordable_hidden, plan_views
 from coembed.views.lens import MOST_SECOND
 
@@ -221,6 +222,9 @@ def learn(
         fitted = with_cell_models(fitted, held)
     fitted = with_cell_errors(fitted, held)
     if weighing:
+        if any(each.directed for each in fitted.network.relations.values()):
+            tell("growing trees that tell which way links go")
+            fitted = with_way_models(fitted)
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":
