@@ -255,3 +255,12 @@ def test_candidates_hold_nearly_all_of_the_nearest(monkeypatch, compared):
     assert not (found.rows == np.arange(900)[:, None]).any()
     again = nearest_neighbours.nearest_fellows(own, own @ basis.vectors, 10)
     np.testing.assert_array_equal(found.rows, again.rows)
+
+
+def test_evidence_is_how_many_entries_there_are_of_each(network):
+    """Of a plain network links, then words."""
+    from coembed.views import look
+
+    views = look(network, readings(network), 4, 3).types["node"]
+    counts = [np.diff(network.links.indptr), np.diff(network.attributes.indptr)]
+    np.testing.assert_allclose(views.evidence, np.log1p(np.stack(counts, axis=1)), rtol=1e-6)

@@ -15,6 +15,7 @@ from coembed.files import replacing_file
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.network.items import Items
+from coembed.network.names import as_unicode
 from coembed.network.network import UNKNOWN
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
@@ -131,9 +132,9 @@ def check_target(path: Path, format: str | None = None) -> Format:
 def _columns(parts: Mapping[str, Exported]) -> tuple[list[str], list[str], list[str], np.ndarray, np.ndarray]:
     """Type, id, title, mean and standard deviation of all rows, type after type."""
     return (
-        [name for name, rows in parts.items() for _ in range(len(rows))],
-        [id for rows in parts.values() for id in rows.ids],
-        [title for rows in parts.values() for title in rows.titles],
+        [as_unicode(name) for name, rows in parts.items() for _ in range(len(rows))],
+        [as_unicode(id) for rows in parts.values() for id in rows.ids],
+        [as_unicode(title) for rows in parts.values() for title in rows.titles],
         np.vstack([rows.mean for rows in parts.values()]),
         np.vstack([rows.std for rows in parts.values()]),
     )
@@ -152,7 +153,7 @@ def _labels(fitted: Fitted, parts: Mapping[str, Exported]) -> tuple[list[str | N
         observed = items.labels.values != UNKNOWN
         classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
         likely = np.take_along_axis(probabilities, classes[:, None], 1)[:, 0]
-        labels += [str(each) for each in items.labels.classes[classes]]
+        labels += [as_unicode(str(each)) for each in items.labels.classes[classes]]
         chances += np.where(observed, 1, likely).tolist()
     return labels, chances
 
