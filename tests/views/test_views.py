@@ -61,6 +61,9 @@ def test_views_are_the_products_they_are_named_after(network):
     assert list(views.all) == ["words", *expected, "position"]
     np.testing.assert_allclose(views.sparse["words"].toarray(), x, atol=1e-6)
     np.testing.assert_allclose(np.expm1(views.evidence[:, 0]), links.sum(axis=1), atol=1e-4)
+    half = 1 / np.sqrt(np.maximum(links.sum(axis=1), 1))
+    position = (half[:, None] * links * half) @ lens.types["node"].position.vectors
+    np.testing.assert_allclose(views.dense["position"], position, atol=1e-5)
 
 
 def test_full_rank_coordinates_keep_all_cosines(network):
