@@ -193,6 +193,58 @@ def average_precision(positive: np.ndarray, negative: np.ndarray) -> float:
     return float(np.sum(precision * gained))
 
 
+def mean_average_precision(truth: np.ndarray, scores: np.ndarray) -> float:
+    """The mean over classes of how precise the items with the highest scores are, each class by itself.
+
+    `truth` is items x classes: 1 for yes, 0 for no, anything else unknown and not counted. Classes that no
+    item has, or all, say nothing; without any other, 0.
+
+    Examples
+    --------
+    >>> truth = np.array([[1, 0], [0, 1], [1, -1]])
+    >>> round(mean_average_precision(truth, np.array([[0.9, 0.1], [0.5, 0.8], [0.2, 0.9]])), 4)
+    0.9167
+    """
+    found = []
+    for k in range(truth.shape[1]):
+        yes, no = scores[truth[:, k] == 1, k], scores[truth[:, k] == 0, k]
+        if len(yes) and len(no):
+            found.append(average_precision(yes, no))
+    return float(np.mean(found)) if found else 0.0
+
+
+def several_f1(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
+    """Macro and micro F1 of several classes an item, over cells that are known.
+
+    Examples
+    --------
+    >>> truth, predicted = np.array([[1, 0], [1, 1], [0, -1]]), np.array([[1, 0], [0, 1], [0, 1]])
+    >>> macro, micro = several_f1(truth, predicted)
+    >>> round(macro, 4), micro
+    (0.8333, 0.8)
+    """
+    said = (predicted == 1) & ((truth == 0) | (truth == 1))
+    right = (said & (truth == 1)).sum(axis=0)
+    mentions = said.sum(axis=0) + (truth == 1).sum(axis=0)
+    there = mentions > 0
+    macro = float(np.mean(2 * right[there] / mentions[there])) if there.any() else 0.0
+    return macro, float(2 * right.sum() / max(mentions.sum(), 1))
+
+
+def several_metrics(truth: np.ndarray, probabilities: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Mean average precision, both F1 and the calibration error of classes of which an item has several."""
+    macro, micro = several_f1(truth, predicted)
+    known = (truth == 0) | (truth == 1)
+    told = probabilities[known].astype(np.float64)
+    pairs = np.stack([1 - told, told], axis=1)
+    return {
+        "map": mean_average_precision(truth, probabilities),
+        "micro_f1": micro,
+        "macro_f1": macro,
+        "ece": expected_calibration_error(truth[known].astype(np.int64), pairs),
+    }
+
+
 def direction_metrics(given: np.ndarray, turned: np.ndarray) -> dict[str, float]:
     """How well links the way they go are told from the same the other way round; a tie counts one half.
 

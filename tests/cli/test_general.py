@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,10 +20,10 @@ def people(general, tmp_path_factory):
 def test_a_number_comes_in_its_unit_with_its_spread(run, people, general):
     ran = run("complete", people, "--item", "p001", "--column", "income")
     heading, line = ran.out.splitlines()
-    assert heading.split("\t") == ["name", "income", "±", "known"]
-    name, value, spread, known = line.split("\t")
+    assert heading.split("\t") == ["name", "income", "±", "cell"]
+    name, value, spread, cell = line.split("\t")
     (match,) = general.complete("p001", "income")
-    assert (name, known) == ("income", "yes")
+    assert (name, float(cell.replace(",", ""))) == ("income", round(match.cell))
     assert float(value.replace(",", "")) == pytest.approx(match.score, abs=match.std / 10)
     assert float(spread.replace(",", "")) == pytest.approx(match.std, rel=0.06)
     (found,) = run("complete", people, "--item", "p001", "--column", "income", "--json").json
@@ -104,3 +105,51 @@ def test_options_of_new_rows_and_of_known_ones_are_not_mixed(run, people, tmp_pa
     assert run("predict", people, tmp_path / "new.csv", "--item", "p001").code == 2
     assert run("predict", people, "--as-new").code == 2
     assert run("predict", people, tmp_path / "new.csv", "-o", tmp_path / "out.doc").code == 2
+
+
+def test_every_item_that_is_named_is_answered(run, people, general):
+    found = run(
+        "complete", people, "--item", "p001", "--item", "p003", "--relation", "saw", "-k", 2, "--json"
+    ).json
+    assert [each["item"] for each in found] == ["p001", "p003"]
+    for each in found:
+        expected = general.complete(each["item"], "saw", 2)
+        assert [line["name"] for line in each["answers"]] == [match.name for match in expected]
+    lines = run("links", people, "-i", "p001", "-i", "p003", "-r", "follows", "-k", 3).out.splitlines()
+    assert lines[0].split("\t")[0] == "item"
+    assert [line.split("\t")[0] for line in lines[1:]] == ["p001"] * 3 + ["p003"] * 3
+    incomes = run(
+        "complete", people, "--item", "p001", "--item", "p003", "--column", "income"
+    ).out.splitlines()
+    assert incomes[0].split("\t") == ["item", "name", "income", "±", "cell"]
+    near = run("nearest", people, "--item", "p001", "--item", "p002", "--to", "film", "-k", 1, "--json").json
+    assert [each["item"] for each in near] == ["p001", "p002"]
+    ran = run("nearest", people, "--item", "p001", "--item", "f001")
+    assert ran.code == 2
+    assert "one type at a time" in ran.err
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".json"])
+def test_all_items_at_once_go_to_a_file(run, people, general, tmp_path, ending, monkeypatch):
+    monkeypatch.setattr("coembed.fitted.pair_candidates.AT_ONCE", 400)
+    file = tmp_path / f"top{ending}"
+    assert run("complete", people, "--relation", "saw", "-k", 2, "-o", file).code == 0
+    if ending == ".parquet":
+        rows = parquet.read_table(file).to_pylist()
+    elif ending == ".json":
+        rows = json.loads(file.read_text())
+    else:
+        with file.open(newline="") as stream:
+            rows = list(csv.DictReader(stream, delimiter="\t" if ending == ".tsv" else ","))
+    assert len(rows) == 120
+    assert [row["name"] for row in rows[6:8]] == [match.name for match in general.complete("p003", "saw", 2)]
+    assert run("links", people, "--type", "film", "-k", 1, "-o", file).code == 0
+    assert run("complete", people, "--type", "person", "--column", "income", "-o", file).code == 0
+
+
+def test_without_an_item_a_file_is_wanted(run, people, tmp_path):
+    ran = run("complete", people, "--relation", "saw")
+    assert ran.code == 2
+    assert "give an item" in ran.err
+    assert run("complete", people, "--relation", "saw", "-o", tmp_path / "top.doc").code == 2
+    assert not list(tmp_path.iterdir())

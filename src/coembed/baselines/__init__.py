@@ -16,6 +16,7 @@ from coembed.baselines import (
     recommenders,
     san,
     seano,
+    several_classifiers,
     table_classifiers,
 )
 from coembed.errors import InputError, no_such
@@ -31,14 +32,16 @@ _ATTRIBUTES: tuple[Task, ...] = ("attributes",)
 _LINKS: tuple[Task, ...] = ("links",)
 _COLUMNS: tuple[Task, ...] = ("columns",)
 _DIRECTION: tuple[Task, ...] = ("direction",)
+_SPACES: tuple[Task, ...] = (*_PAIRS, "profiling")
 _PLAIN: Scope = "plain networks"
 _SAME: Scope = "relations of a type with itself"
 
 _SCAN = Method(
     "scan",
-    (*_CLASSES, *_PAIRS, *_COLUMNS, *_DIRECTION),
+    (*_CLASSES, *_SPACES, *_COLUMNS, *_DIRECTION),
     scan_method.fit,
     "items and attributes as Gaussians in one space",
+    classes="any",
 )
 _FLOORS = (
     Method("majority", _CLASSES, classifiers.majority, "the commonest class"),
@@ -79,7 +82,7 @@ _FLOORS = (
         "common neighbours by 1 / degree",
         scope=_SAME,
     ),
-    Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
+    Method("svd", _SPACES, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
     Method(
         "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
     ),
@@ -114,6 +117,27 @@ _FLOORS = (
         _CLASSES,
         table_classifiers.linear_and_propagation,
         "linear-steps times propagation",
+    ),
+    Method(
+        "class-frequencies",
+        _CLASSES,
+        several_classifiers.class_frequencies,
+        "each class as often as it is",
+        classes="several",
+    ),
+    Method(
+        "one-vs-rest",
+        _CLASSES,
+        several_classifiers.one_vs_rest,
+        "logistic regression for each class, on columns and neighbours' means",
+        classes="several",
+    ),
+    Method(
+        "classifier-chains",
+        _CLASSES,
+        several_classifiers.chains,
+        "the same, each class knowing those before it",
+        classes="several",
     ),
     Method("mean-or-mode", _COLUMNS, imputers.mean_or_mode, "the mean, or the commonest value"),
     Method("knn-cells", _COLUMNS, imputers.nearest_cells, "20 nearest items by their other columns"),
@@ -171,7 +195,7 @@ _RIVALS = (
         bla.BLAOptions,
         _PLAIN,
     ),
-    Method("can", _PAIRS, can.fit, "this package's model without labels", scope=_PLAIN),
+    Method("can", _SPACES, can.fit, "this package's model without labels", scope=_PLAIN),
 )
 
 METHODS: dict[str, Method] = {each.name: guarded(each) for each in (_SCAN, *_FLOORS, *_RIVALS)}

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from coembed.cli import (
+    complete,
     demo,
     evaluate,
     explore,
@@ -36,9 +37,10 @@ app.command(rich_help_panel=START)(demo.demo)
 app.command(rich_help_panel=START)(train.train)
 app.command(rich_help_panel=START)(evaluate.evaluate)
 app.command(rich_help_panel=START)(reproduce.reproduce)
-for question in (query.predict, query.complete, query.links, query.profile, query.similar, query.nearest):
+for question in (query.predict, impute.impute, complete.complete, complete.links):
     app.command(rich_help_panel=ASK)(question)
-app.command(rich_help_panel=ASK)(impute.impute)
+for near in (query.profile, query.similar, query.nearest):
+    app.command(rich_help_panel=ASK)(near)
 app.command("map", rich_help_panel=ASK)(model_files.draw)
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(show)

@@ -18,6 +18,7 @@ from coembed.cli.options import (
     SchemaFile,
     reading_options,
 )
+from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.network import Network
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 ALL_FLOORS = "all-floors"
 SHOWN = {
     "classification": ("accuracy", "macro_f1"),
+    "several classes": ("map", "micro_f1", "macro_f1"),
     "columns": ("mean_r2", "mean_accuracy", "gain"),
     "direction": ("auc", "accuracy"),
+    "profiling": ("recall_at_10", "precision_at_10", "auc", "mixing", "answered_recall_at_10"),
 }
 """Figures of a table of several methods."""
 SHOWN_OF_PAIRS = ("auc", "ap", "auc_matched", "mrr", "recall_at_10")
@@ -38,7 +41,7 @@ def evaluate(
         str,
         typer.Option(
             "--task",
-            help="`classification`, `links`, `attributes`, `columns` or `direction`.",
+            help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
         ),
     ],
@@ -52,7 +55,12 @@ def evaluate(
         ),
     ] = None,
     type: Annotated[
-        str | None, typer.Option("--type", help="Whose classes or cells are asked.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--type",
+            help="Whose classes or cells are asked; of classes it may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     relation: Annotated[
         str | None, typer.Option("--relation", help="Whose pairs are asked.", show_default=False)
@@ -86,32 +94,39 @@ def evaluate(
     `coembed evaluate my-network/ --task attributes --method popularity`
 
     `coembed evaluate tables/ --label people.job --task columns --type people --method all-floors`
+
+    `coembed evaluate tables/ --task classification --label people.job --label films.genre --type people
+    --type films`
     """
     from coembed.network import read
 
     data = read(*network, **reading_options(label_columns, kinds, schema))
+    types = list(dict.fromkeys(type or []))
+    if len(types) > 1 and (task != "classification" or protocol != "strict" or relation):
+        raise InputError("several types are asked together about classes only, by the strict protocol")
 
     from coembed.evaluation import evaluate as measure
+    from coembed.evaluation import evaluate_types
 
+    asked = types[0] if types else None
+    how: dict[str, Any] = {
+        "preset": preset,
+        "labels": labels,
+        "first_seed": first_seed,
+        "seeds": seeds,
+        "inputs": inputs,
+        "changes": changes or [],
+    }
     reports = []
-    for name in _methods(method or ["scan"], data, task, type, relation):
+    for name in _methods(method or ["scan"], data, task, asked, relation):
         with TrainingProgress(f"{name} on {data.name}", quiet) as progress:
-            report: dict[str, Any] = measure(
-                data,
-                task,  # type: ignore[arg-type]
-                method=name,
-                preset=preset,
-                labels=labels,
-                first_seed=first_seed,
-                seeds=seeds,
-                protocol=protocol,  # type: ignore[arg-type]
-                inputs=inputs,  # type: ignore[arg-type]
-                changes=changes or [],
-                progress=progress,
-                type=type,
-                relation=relation,
-            )
-        reports.append(report)
+            how |= {"method": name, "progress": progress}
+            if len(types) > 1:
+                reports += evaluate_types(data, types, **how)
+                continue
+            named = {"type": asked, "relation": relation, "protocol": protocol}
+            report = measure(data, task, **how, **named)  # type: ignore[arg-type]
+            reports.append(report)
     if json:
         print_json(reports if len(reports) > 1 else reports[0])
     elif len(reports) > 1:
@@ -141,17 +156,20 @@ def _methods(
 def _print_methods(reports: list[dict[str, Any]]) -> None:
     """One line a method; all of them had the same splits."""
     first = reports[0]["metrics"]
-    shown = [name for name in SHOWN.get(reports[0]["task"], SHOWN_OF_PAIRS) if name in first]
+    task = "several classes" if "map" in first else reports[0]["task"]
+    shown = [name for name in SHOWN.get(task, SHOWN_OF_PAIRS) if name in first]
     several = len(reports[0]["seeds"]) > 1
+    types = ["type"] if len({report["type"] for report in reports}) > 1 else []
     rows = [
         (
             report["method"],
+            *([report["type"]] if types else []),
             *(_with_spread(report["metrics"][name], several) for name in shown),
             sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"]),
         )
         for report in reports
     ]
-    print_rows(("method", *shown, "seconds a fit"), rows)
+    print_rows(("method", *types, *shown, "seconds a fit"), rows)
 
 
 def _with_spread(figure: dict[str, Any], several: bool) -> str:

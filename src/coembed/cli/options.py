@@ -26,11 +26,14 @@ ModelPath = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 Count = Annotated[int, typer.Option("-k", min=1, help="How many answers.")]
-Item = Annotated[
-    str | None, typer.Option("--item", "-i", metavar="ID", help="The item, by its id.", show_default=False)
+ItemList = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--item", "-i", metavar="ID", help="The item, by its id; may be repeated.", show_default=False
+    ),
 ]
-Node = Annotated[
-    str | None,
+NodeList = Annotated[
+    list[str] | None,
     typer.Option(
         "--node", "-n", metavar="ID", help="Short for an item of the main type.", show_default=False
     ),

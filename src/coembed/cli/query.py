@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coembed.cli.answers import asked_items, print_answers
 from coembed.cli.console import print_json, print_rows, say
-from coembed.cli.options import Count, Item, Json, Kind, Known, ModelPath, Node, Type
+from coembed.cli.options import Count, ItemList, Json, Kind, ModelPath, NodeList, Type
 from coembed.cli.standard_input import from_standard_input
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
-    from coembed.fitted import Fitted, Match
+    from coembed.fitted import Fitted
     from coembed.fitted.row_predictions import Predictions
-    from coembed.network import Relation
 
 SHOWN = 20
 """Rows of a prediction on a terminal."""
@@ -137,88 +137,6 @@ def _say_rows(found: Predictions) -> None:
         say(f"{count:,} new row(s) came with a class: {share:.0%} of them are told rightly")
 
 
-def complete(
-    model: ModelPath,
-    item: Item = None,
-    node: Node = None,
-    type: Type = None,
-    relation: Annotated[
-        str | None,
-        typer.Option("--relation", "-r", metavar="NAME", help="Rank the far end of a relation."),
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", "-c", metavar="NAME", help="Say what a cell should hold.")
-    ] = None,
-    k: Count = 10,
-    known: Known = False,
-    json: Json = False,
-) -> None:
-    """What an item most likely lacks: attributes, entries of a relation, or the cell of a column.
-
-    A number is told in its unit with its spread, a category as probabilities. Of tags and relations, training
-    weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with as many
-    absent ones: it ranks, but it is not how often such pairs exist.
-
-    **Examples**
-
-    `coembed complete demo/model --node Denmark.n.01`
-
-    `coembed complete model --item ann --column income`
-
-    `coembed complete model --item ann --relation saw -k 20 --json`
-    """
-    if relation is not None and column is not None:
-        raise InputError("give a relation or a column, not both")
-    fitted = _load(model)
-    name, type = _named(fitted, item, node, type)
-    if column is not None:
-        _check_column(fitted, column, type, name)
-    _complete(fitted, name, type, relation or column, k, known, json)
-
-
-def links(
-    model: ModelPath,
-    item: Item = None,
-    node: Node = None,
-    type: Type = None,
-    relation: Annotated[
-        str | None,
-        typer.Option("--relation", "-r", metavar="NAME", help="Which; by default the first of its type."),
-    ] = None,
-    backwards: Annotated[
-        bool, typer.Option("--backwards", help="Of a directed relation: who should point to the item.")
-    ] = False,
-    k: Count = 10,
-    known: Known = False,
-    json: Json = False,
-) -> None:
-    """The items to which an item should be linked.
-
-    Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
-    as many absent ones: it ranks, but it is not how often such pairs exist.
-
-    **Examples**
-
-    `coembed links demo/model --node Denmark.n.01`
-
-    `coembed links model --item ann --relation follows -k 20 --json`
-    """
-    from coembed.fitted.matches import type_of
-
-    fitted = _load(model)
-    name, type = _named(fitted, item, node, type)
-    if relation is None:
-        type = type_of(fitted.network, name, type)
-        joining = fitted.network.joining(type)
-        if not joining:
-            raise InputError(f"items of type {type} have no relation to others; ask with complete --column")
-        relation = joining[0].name
-        if len(joining) > 1:
-            others = ", ".join(each.name for each in joining[1:])
-            say(f"this is {relation}; there is {others}, too: choose with --relation", "dim")
-    _complete(fitted, name, type, relation, k, known, json, backwards)
-
-
 def profile(
     model: ModelPath,
     item: Named,
@@ -243,7 +161,7 @@ def profile(
     to = fitted.network.attribute_type(found) if owner is None else owner
     if to is None:
         raise InputError(f"items of type {found} have no attributes; ask with nearest --to TYPE")
-    _answer(fitted.nearest(item, to, k, type=found), "cosine", json)
+    print_answers({item: fitted.nearest(item, to, k, type=found)}, "cosine", json)
     _say_if_approximate(fitted, to)
 
 
@@ -267,14 +185,14 @@ def similar(
 
     fitted = _load(model)
     found = type_of(fitted.network, item, type or kind)
-    _answer(fitted.similar(item, k, found), "cosine", json)
+    print_answers({item: fitted.similar(item, k, found)}, "cosine", json)
     _say_if_approximate(fitted, found)
 
 
 def nearest(
     model: ModelPath,
-    item: Item = None,
-    node: Node = None,
+    item: ItemList = None,
+    node: NodeList = None,
     to: Annotated[
         str | None, typer.Option("--to", metavar="TYPE", help="Of which type; by default its own.")
     ] = None,
@@ -290,13 +208,10 @@ def nearest(
 
     `coembed nearest model --item ann --to film -k 5`
     """
-    from coembed.fitted.matches import type_of
-
     fitted = _load(model)
-    name, type = _named(fitted, item, node, type)
-    found = type_of(fitted.network, name, type)
-    _answer(fitted.nearest(name, to, k, type=found), "cosine", json)
-    _say_if_approximate(fitted, to or found)
+    names, found = asked_items(fitted, item, node, type)
+    print_answers({name: fitted.nearest(name, to, k, type=found) for name in names}, "cosine", json)
+    _say_if_approximate(fitted, to or found or fitted.main)
 
 
 def _load(model: Path) -> Fitted:
@@ -305,98 +220,9 @@ def _load(model: Path) -> Fitted:
     return load(model)
 
 
-def _named(fitted: Fitted, item: str | None, node: str | None, type: str | None) -> tuple[str, str | None]:
-    """The id and the type that were given; a node is of the main type."""
-    if item is not None and node is not None:
-        raise InputError("give an item (--item) or a node (--node), not both")
-    if node is not None:
-        return node, type or fitted.main
-    if item is None:
-        raise InputError("give an item with --item ID")
-    return item, type
-
-
-def _check_column(fitted: Fitted, column: str, type: str | None, item: str) -> None:
-    from coembed.errors import no_such
-    from coembed.fitted.matches import type_of
-
-    found = type_of(fitted.network, item, type)
-    owner = fitted.network.owner_type(found) or found
-    columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
-    if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
-        raise no_such(f"column of {owner}", column, columns)
-
-
-def _complete(
-    fitted: Fitted,
-    item: str,
-    type: str | None,
-    relation: str | None,
-    k: int,
-    known: bool,
-    json: bool,
-    backwards: bool = False,
-) -> None:
-    from coembed.fitted.matches import type_of
-    from coembed.fitted.questions import named_relation
-
-    if relation is None or relation not in fitted.network.relations:
-        type = type_of(fitted.network, item, type)
-    joined = fitted.network.relation(named_relation(fitted, relation, type))
-    found = fitted.complete(item, joined.name, k, type=type, known=known, backwards=backwards)
-    if not json and joined.column is not None and joined.column.numeric:
-        _print_numbers(joined, found)
-        return
-    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
-    _answer(found, unit, json)
-
-
-_PROBABLE = ("bernoulli", "categorical")
-
-
 def _say_if_approximate(fitted: Fitted, type: str) -> None:
     from coembed.fitted.nearest_index import index_of
 
     index = index_of(fitted, type)
     if index is not None:
         say(index.note(), "dim")
-
-
-def _print_numbers(relation: Relation, found: list[Match]) -> None:
-    """Numbers in the unit of their column, as they are expected and as they are known."""
-    from coembed.fitted.cell_texts import cell_text, cell_texts
-
-    assert relation.column is not None
-    column = relation.column
-    rows = [
-        [
-            match.name,
-            *cell_texts(column, match.score, match.std),
-            "unknown" if match.cell is None else cell_text(column, match.cell),
-        ]
-        for match in found
-    ]
-    print_rows(["name", column.name, "±", "cell"], rows)
-
-
-def _answer(matches: list[Match], score: str, json: bool) -> None:
-    if json:
-        print_json([match.as_dict() for match in matches])
-        return
-    if not matches:
-        raise InputError("there is nothing to rank: the model holds no other items of that type")
-    columns: dict[str, list[Any]] = {
-        "name": [match.name for match in matches],
-        "title": [match.title for match in matches],
-        score: [match.score for match in matches],
-        "±": [match.std for match in matches],
-        "known": [match.known for match in matches],
-        "cell": [None if match.cell is None else bool(match.cell) for match in matches],
-        "label": [match.label for match in matches],
-    }
-    if columns["title"] == columns["name"]:
-        del columns["title"]
-    for name in ("cell", "label"):
-        if all(each is None for each in columns[name]):
-            del columns[name]
-    print_rows(list(columns), list(zip(*columns.values(), strict=True)))

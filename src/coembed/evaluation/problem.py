@@ -89,7 +89,8 @@ class Problem:
     @property
     def labelled(self) -> np.ndarray:
         """Positions of those whose label may be seen."""
-        return np.flatnonzero(self.labels != UNKNOWN)
+        known = self.items.labels
+        return no_nodes() if known is None else known.known
 
     @property
     def training(self) -> np.ndarray:
@@ -107,6 +108,10 @@ class Answer:
 
     def probabilities(self) -> np.ndarray | None:
         """Class probabilities of every item of the type in question, ``(N, K)``."""
+        return None
+
+    def said(self) -> np.ndarray | None:
+        """Of several classes an item, which each of them has, ``(N, K)`` of true or false."""
         return None
 
     def embedding(self) -> np.ndarray | None:
@@ -132,9 +137,17 @@ class Answer:
             scores[at] = self.row_scores(nodes)[which, pairs[at, 1]]
         return scores
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Vectors of the items at both ends of the relation in question, to be compared by cosine."""
+        return None
+
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         """How characteristic each pair is, popularity apart; asked where the absent pairs are as popular."""
         return self.pair_scores(pairs)
+
+    def about(self, type: str) -> Answer | None:
+        """What was learnt, asked about the classes of another type; None if that has to be learnt anew."""
+        return None
 
     def as_published(self, seed: int) -> Answer:
         """The same answer, read as the public code of SCAN reads its own (see the published protocol)."""
@@ -145,6 +158,7 @@ class Answer:
         raise NotImplementedError
 
 
+OneOrSeveral = Literal["one", "several", "any"]
 Scope = Literal["any network", "plain networks", "relations of a type with itself"]
 
 
@@ -158,6 +172,8 @@ class Method:
         The frozen data class of its options, if it has any of its own.
     scope
         What it can be used for.
+    classes
+        Whether it tells the one class of items, or the several that each may have.
     """
 
     name: str
@@ -166,9 +182,16 @@ class Method:
     about: str
     options: type | None = None
     scope: Scope = "any network"
+    classes: OneOrSeveral = "one"
 
     def refusal(self, problem: Problem) -> str | None:
         """Why it cannot solve a problem, in one sentence; None if it can."""
+        known = problem.items.labels
+        if problem.task == "classification" and known is not None and self.classes != "any":
+            several = self.classes == "several"
+            if several != known.several:
+                which = "several classes" if several else "one class"
+                return f"method {self.name} is for items that have {which} each; {problem.type} have not"
         if self.scope == "plain networks" and not problem.network.is_plain:
             return (
                 f"method {self.name} is for plain networks of nodes, links and attributes; "

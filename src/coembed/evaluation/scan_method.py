@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from coembed.evaluation.problem import Answer, Problem
 from coembed.fitted import Fitted
+from coembed.fitted.class_answers import said_classes
 from coembed.network.cell_values import attribute_range
 from coembed.network.network import ATTRIBUTES
 from coembed.settings import Settings, preset_settings
@@ -28,6 +29,9 @@ class ScanAnswer(Answer):
     def probabilities(self) -> np.ndarray | None:
         found = self.fitted.probabilities_of(self.type)
         return None if found is None or not found.shape[1] else found
+
+    def said(self) -> np.ndarray | None:
+        return said_classes(self.fitted, self.type) if self.fitted.has_several(self.type) else None
 
     def embedding(self) -> np.ndarray:
         return self.fitted.mean_of(self.type)
@@ -49,8 +53,15 @@ class ScanAnswer(Answer):
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs)
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        ends = self.fitted.network.relation(self.relation)
+        return self.fitted.codes(ends.source).mean, self.fitted.codes(ends.target).mean
+
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs, lift=True)
+
+    def about(self, type: str) -> ScanAnswer:
+        return replace(self, type=type)
 
     def as_published(self, seed: int) -> Answer:
         drawn = self.fitted.draw(np.random.default_rng(seed))
@@ -91,7 +102,7 @@ class DrawnAnswer(ScanAnswer):
     target: np.ndarray
 
     def embedding(self) -> np.ndarray:
-        return self.fitted.codes(self.type).mean[:, : self.fitted.dim]
+        return self.fitted.latents(self.type).mean[:, : self.fitted.dim]
 
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
         return self.source[nodes] @ self.target.T

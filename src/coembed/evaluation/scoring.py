@@ -13,7 +13,13 @@ from coembed.evaluation.problem import Answer, Pairs, Problem
 from coembed.evaluation.ranking import ranking_metrics
 from coembed.evaluation.svm import published_svm_metrics, svm_metrics
 from coembed.evaluation.trial import Trial
-from coembed.metrics import auc, average_precision, classification_metrics, direction_metrics
+from coembed.metrics import (
+    auc,
+    average_precision,
+    classification_metrics,
+    direction_metrics,
+    several_metrics,
+)
 from coembed.network import Network
 from coembed.network.cell_values import attribute_range
 
@@ -21,6 +27,8 @@ from coembed.network.cell_values import attribute_range
 def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
     """All figures of a trial, by name; `network` has the truth."""
     if trial.problem.task == "classification":
+        if _truth(network, trial).ndim == 2:
+            return _score_several(network, trial, answer)
         return _score_classes(network, trial, answer) | _score_svm(network, trial, answer)
     if trial.problem.task == "columns":
         return score_cells(network, trial, answer)
@@ -28,9 +36,9 @@ def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, fl
         return direction_metrics(*(finite(answer.pair_scores(pairs)) for pairs in trial.turned))
     figures: dict[str, float] = {}
     if trial.uniform is not None:
-        figures |= _score_pairs(answer.pair_scores, trial.uniform)
+        figures |= score_of_pairs(answer.pair_scores, trial.uniform)
     if trial.matched is not None and len(trial.matched.positives):
-        matched = _score_pairs(answer.lift_scores, trial.matched)
+        matched = score_of_pairs(answer.lift_scores, trial.matched)
         figures |= {f"{name}_matched": value for name, value in matched.items()}
     if trial.uniform is not None:
         hidden, known = hidden_and_known(trial.problem, trial.uniform)
@@ -49,7 +57,7 @@ def score_published(network: Network, trial: Trial, answer: Answer) -> dict[str,
     answer = answer.as_published(trial.problem.seed)
     if trial.problem.task != "classification":
         assert trial.uniform is not None
-        return _score_pairs(answer.pair_scores, trial.uniform)
+        return score_of_pairs(answer.pair_scores, trial.uniform)
     figures = _score_classes(network, trial, answer)
     embedding = answer.embedding()
     if embedding is not None:
@@ -93,6 +101,16 @@ def _score_classes(network: Network, trial: Trial, answer: Answer) -> dict[str, 
     return classification_metrics(_truth(network, trial)[trial.nodes], finite(probabilities[trial.nodes]))
 
 
+def _score_several(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
+    probabilities, said = answer.probabilities(), answer.said()
+    if probabilities is None or said is None:
+        raise InputError(
+            "this method does not say which of several classes an item has; choose one that does"
+        )
+    told = finite(probabilities[trial.nodes])
+    return several_metrics(_truth(network, trial)[trial.nodes], told, said[trial.nodes])
+
+
 def _score_svm(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
     embedding, problem = answer.embedding(), trial.problem
     if embedding is None:
@@ -107,6 +125,7 @@ def _truth(network: Network, trial: Trial) -> np.ndarray:
     return labels.values
 
 
-def _score_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
+def score_of_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
+    """How well scores tell hidden pairs from absent ones."""
     positive, negative = (finite(score(pairs)) for pairs in asked)
     return {"auc": auc(positive, negative), "ap": average_precision(positive, negative)}

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError, no_such
+from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
 from coembed.fitted.name_search import NameIndex
@@ -70,7 +71,8 @@ class TypeFacts:
     @cached_property
     def observed(self) -> np.ndarray:
         """Whether the class of each is known."""
-        return self.fitted.labels_of(self.name) != UNKNOWN
+        labels = self.items.labels
+        return np.zeros(len(self), dtype=bool) if labels is None else labels.is_known
 
     @cached_property
     def probabilities(self) -> np.ndarray:
@@ -82,8 +84,7 @@ class TypeFacts:
         """Class of every item, observed or else the likeliest; unknown without classes."""
         if not self.class_names:
             return np.full(len(self), UNKNOWN)
-        likeliest = self.probabilities.argmax(axis=1)
-        return np.where(self.observed, self.fitted.labels_of(self.name), likeliest)
+        return leading_classes(self.fitted, self.name, np.arange(len(self)))
 
     @cached_property
     def probability(self) -> np.ndarray:
@@ -105,9 +106,9 @@ class TypeFacts:
         return np.log(std).mean(axis=1) if std.shape[1] else np.zeros(len(std))
 
     def label(self, row: int) -> str | None:
-        """Class of an item, observed or else the likeliest."""
-        k = int(self.classes[row])
-        return None if k == UNKNOWN else self.class_names[k]
+        """Class of an item, observed or else the likeliest; of several all that it has."""
+        found = class_texts(self.fitted, self.name, np.array([row]))
+        return None if found is None else found[0]
 
 
 class Explorer:

@@ -10,7 +10,6 @@ from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, known_text
 from coembed.fitted.matches import Match
 from coembed.fitted.reasons import Variants, Why
-from coembed.network.items import UNKNOWN
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
@@ -21,13 +20,13 @@ def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str
     """An item: class, certainty, what it has, what it should have, what lies near it."""
     type = explorer.type_of(id, type)
     facts, row = explorer.types[type], explorer.at(id, type)
-    observed = explorer.fitted.labels_of(type)[row]
+    labels = explorer.types[type].items.labels
     attribute = facts.owner is not None
     return {
         **reference(facts, row),
         "owner": facts.owner,
         "column": _column(explorer, type, row) if attribute else None,
-        "label": None if observed == UNKNOWN else facts.class_names[observed],
+        "label": None if labels is None else labels.texts(np.array([row]))[0].as_py() or None,
         "true_label": explorer.true_label(type, row),
         "probabilities": class_probabilities(facts, facts.probabilities[row]),
         "certainty": _certainty(facts, row),

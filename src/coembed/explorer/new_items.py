@@ -15,7 +15,6 @@ from coembed.explorer.cards import cell_dict, class_probabilities, in_words, pla
 from coembed.fitted.newcomers import Newcomers, place_newcomers
 from coembed.network.columns import KINDS, Cells
 from coembed.network.known_columns import known_coding
-from coembed.network.readers.new_rows import attribute_titles
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
@@ -170,7 +169,7 @@ def _fill(explorer: Explorer, rows: Rows, i: int, relation: Relation, name: str,
         given = cell if isinstance(cell, Mapping) else dict.fromkeys(cell, 1.0)
         _join(explorer, rows, i, Way(relation.name, True, relation.target), name, given)
         return
-    coding = known_coding(relation, attribute_titles(explorer.fitted.network, relation.source))
+    coding = known_coding(relation, explorer.types[relation.target].values(column))
     text = cell_text(cell)
     matrix = KINDS[column.kind].values(Cells.of(column.name, [text]), coding)
     if not matrix.nnz:

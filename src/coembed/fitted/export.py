@@ -12,11 +12,11 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
+from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.network.items import Items
 from coembed.network.names import as_unicode
-from coembed.network.network import UNKNOWN
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "npz", "word2vec", "projector")
@@ -95,8 +95,8 @@ def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
     cosine of any two rows says how related they are. Of a number there are two rows, where it is high and
     where it is low. ``TYPE.titles`` where items have titles; ``TYPE.probabilities`` and ``TYPE.classes``
     where they have classes. Of a relation that has a direction, or that is one of several between the same
-    types, ``RELATION.query``: what to compare with the codes of its target instead of the codes of its
-    source.
+    types, ``RELATION.query`` and ``RELATION.key``: the inner product of a row of the one (a source) and of
+    the other (a target) tells which way a pair goes, which a cosine cannot.
     """
     found: dict[str, np.ndarray] = {}
     for name, rows in _exported(fitted).items():
@@ -110,7 +110,9 @@ def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
             found[f"{name}.classes"] = items.labels.classes.astype(str)
     for name, fit in fitted.relations.items():
         if fit.turn is not None or fit.lean is not None:
-            found[f"{name}.query"] = fit.query(fitted.codes(fitted.network.relation(name).source))
+            joined = fitted.network.relation(name)
+            found[f"{name}.query"] = fit.query(fitted.latents(joined.source))
+            found[f"{name}.key"] = fitted.latents(joined.target).mean
     return found
 
 
@@ -145,16 +147,16 @@ def _labels(fitted: Fitted, parts: Mapping[str, Exported]) -> tuple[list[str | N
     labels: list[str | None] = []
     chances: list[float | None] = []
     for name, rows in parts.items():
-        items, probabilities = rows.items, fitted.probabilities_of(name)
-        if items.labels is None or not items.n_classes or probabilities is None:
+        every = np.arange(len(rows.items))
+        texts = class_texts(fitted, name, every)
+        if texts is None or rows.items.labels is None:
             labels += [None] * len(rows)
             chances += [None] * len(rows)
             continue
-        observed = items.labels.values != UNKNOWN
-        classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
-        likely = np.take_along_axis(probabilities, classes[:, None], 1)[:, 0]
-        labels += [as_unicode(str(each)) for each in items.labels.classes[classes]]
-        chances += np.where(observed, 1, likely).tolist()
+        classes = leading_classes(fitted, name, every)
+        likely = np.take_along_axis(fitted.predict_proba(name), classes[:, None], 1)[:, 0]
+        labels += [as_unicode(text) for text in texts]
+        chances += np.where(rows.items.labels.is_known, 1, likely).tolist()
     return labels, chances
 
 

@@ -35,6 +35,25 @@ def from_log_std(outputs: np.ndarray) -> Gaussians:
     return Gaussians(mean, np.exp(np.clip(log_std, *LOG_STD_RANGE)))
 
 
+def with_observed(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Class probabilities with what is observed in place of what was predicted.
+
+    Examples
+    --------
+    >>> with_observed(np.full((2, 2), 0.5), np.array([1, UNKNOWN])).tolist()
+    [[0.0, 1.0], [0.5, 0.5]]
+    >>> with_observed(np.full((1, 3), 0.5), np.array([[1, 0, UNKNOWN]])).tolist()
+    [[1.0, 0.0, 0.5]]
+    """
+    if labels.ndim == 2:  # several classes an item, each known or not
+        return np.where(labels == UNKNOWN, probabilities, labels).astype(probabilities.dtype)
+    known = np.flatnonzero(labels != UNKNOWN)
+    found = probabilities.copy()
+    found[known] = 0
+    found[known, labels[known]] = 1
+    return found
+
+
 def with_labels(
     z: Gaussians,
     probabilities: np.ndarray,
@@ -45,7 +64,8 @@ def with_labels(
 ) -> Gaussians:
     """Codes with y in its block of z (by default behind it): what is observed replaces what was predicted.
 
-    With a table T, classes by coordinates, the block has y T; its variance is that of a row of T drawn by y.
+    With a table T, classes by coordinates, the block has y T; its variance is that of a row of T drawn by y,
+    or, of several classes an item, that of a sum of rows.
 
     Examples
     --------
@@ -63,19 +83,18 @@ def with_labels(
     """
     dim = z.mean.shape[1]
     block = dim if block is None else block
-    observed = np.flatnonzero(labels != UNKNOWN)
-    label = probabilities.copy()
-    label[observed] = 0
-    label[observed, labels[observed]] = 1
+    several = labels.ndim == 2
+    observed = np.flatnonzero((labels != UNKNOWN).any(axis=1) if several else labels != UNKNOWN)
+    label = with_observed(probabilities, labels)
     shift = (label[observed] - probabilities[observed]) @ label_shift
     mean, std = z.mean.copy(), z.std.copy()
     mean[observed] += shift[:, :dim]
     std[observed] = np.clip(std[observed] * np.exp(shift[:, dim:]), *np.exp(LOG_STD_RANGE))
     label_std = np.sqrt(label * (1 - label))
     if table is not None:
-        squares = label @ table**2
+        squares = (label * (1 - label) if several else label) @ table**2
         label = label @ table
-        label_std = np.sqrt(np.maximum(squares - label**2, 0))
+        label_std = np.sqrt(np.maximum(squares - (0 if several else label**2), 0))
     return Gaussians(
         np.hstack([mean[:, :block], label, mean[:, block:]]),
         np.hstack([std[:, :block], label_std, std[:, block:]]),

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.fitted.common_placing import grown_directions
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.placing import entry_counts, infer, infer_attributes, placing_of, reading_of
 from coembed.fitted.space import RelationFit, TypeSpace, bias_of_new
@@ -82,10 +83,11 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
             spaces[type] = space
     notices += meeting.left_out
     grown = meeting.joined_network()
+    directions = grown_directions(fitted, grown)
     result = replace(
         fitted,
         network=grown,
-        types=spaces,
+        types={type: replace(space, direction=directions[type]) for type, space in spaces.items()},
         relations={name: meeting.relation_fit(fitted, grown, name) for name in old.relations},
         placing=None,
     )
@@ -221,11 +223,16 @@ class Meeting:
         """The known labels; of the new items those in classes that are known."""
         if items.labels is None:
             return None
-        given = np.full(len(fresh), UNKNOWN)
-        if theirs.labels is not None:
+        given = np.full((len(fresh), *items.labels.values.shape[1:]), UNKNOWN)
+        if theirs.labels is not None and items.labels.several:
+            class_at = _positions(theirs.labels.classes, items.labels.classes)
+            if theirs.labels.several:
+                given = np.where(class_at < 0, UNKNOWN, theirs.labels.values[fresh][:, class_at])
+        elif theirs.labels is not None and not theirs.labels.several:
             class_at = np.append(_positions(items.labels.classes, theirs.labels.classes), UNKNOWN)
             given = class_at[theirs.labels.values[fresh]]
-        return replace(items.labels, values=np.concatenate([items.labels.values, given]))
+        both = np.concatenate([items.labels.values, given.astype(items.labels.values.dtype)])
+        return replace(items.labels, values=both)
 
     def _relation(self, relation: Relation) -> Relation:
         """The known entries, and those of the other network that a new item is part of."""

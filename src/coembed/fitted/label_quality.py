@@ -64,6 +64,10 @@ def hidden_labels(fitted: Fitted, truth: Network, type: str | None = None) -> np
     Items and classes are told by their names.
     """
     seen = fitted.network.items(type)
+    if fitted.has_several(seen.name):
+        raise InputError(
+            f"items of type {seen.name} have several classes each: judge them with coembed evaluate"
+        )
     labels = np.full(len(seen), UNKNOWN)
     given = truth.types.get(seen.name)
     if seen.labels is not None and given is not None and given.labels is not None:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from coembed.views import TypeViews
 
@@ -55,10 +54,8 @@ class ViewsLayers:
         """[mean | log std] before the label's own shift."""
         return self.last.of(_hidden(self.first, views)) + (views.evidence - self.center) @ self.evidence
 
-    def probabilities(self, views: TypeViews) -> np.ndarray | None:
-        if self.label is None:
-            return None
-        return softmax(self.label.of(_hidden(self.label_first, views)), axis=1)
+    def label_logits(self, views: TypeViews) -> np.ndarray | None:
+        return None if self.label is None else self.label.of(_hidden(self.label_first, views))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from coembed.errors import InputError, one_line
-from coembed.fitted.gaussians import Gaussians, from_log_std
+from coembed.fitted.gaussians import Gaussians, from_log_std, with_observed
 from coembed.fitted.layers import Layers, RowLayers, ViewsLayers
-from coembed.network.items import UNKNOWN
 from coembed.network.matrices import unit_rows
 from coembed.network.network import Network
 from coembed.views import (
@@ -56,6 +55,8 @@ class Placing:
         The training items nearest to each training item, by type.
     mass
         What newcomers are shown of the classes of known items, by type.
+    steering
+        By type and way, what turns the mean direction of what an item touches into its own.
     """
 
     readings: dict[str, Reading]
@@ -63,6 +64,7 @@ class Placing:
     lens: Lens | None = None
     alike: dict[str, Neighbours | None] = field(default_factory=dict)
     mass: dict[str, np.ndarray] = field(default_factory=dict)
+    steering: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
 
 class TrainedRows(NamedTuple):
@@ -83,28 +85,39 @@ class Trained(NamedTuple):
 Reach = Mapping[str, Mapping[str, Touch]]
 
 
-def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
+def infer(
+    fitted: Fitted, reach: Reach, views: Mapping[str, TypeViews] | None = None
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     """Gaussians of z and label probabilities of items that touch the training network as `reach` says."""
-    placing = placing_of(fitted)
     with _told_of_misfits(fitted):
-        return _infer(fitted, placing, reach)
+        return _infer(fitted, placing_of(fitted), reach, new_views(fitted, reach) if views is None else views)
 
 
-def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
-    views = {}
-    if placing.lens is not None:
-        views = {
+def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
+    """The views of items that touch the training network as `reach` says; none if the networks read rows."""
+    placing = placing_of(fitted)
+    if placing.lens is None:
+        return {}
+    with _told_of_misfits(fitted):
+        return {
             name: _with_shares(each, placing.mass.get(name))
             for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
         }
+
+
+def _infer(
+    fitted: Fitted, placing: Placing, reach: Reach, views: Mapping[str, TypeViews]
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]
         if isinstance(layers, ViewsLayers):
-            outputs, probabilities = layers.outputs(views[type]), layers.probabilities(views[type])
+            outputs, logits = layers.outputs(views[type]), layers.label_logits(views[type])
         else:
-            outputs, probabilities = _by_rows(fitted, type, layers, touch)
-        space = fitted.types[type]
+            outputs, logits = _by_rows(fitted, type, layers, touch)
+        space, probabilities = fitted.types[type], None
+        if logits is not None:
+            probabilities = expit(logits) if fitted.has_several(type) else softmax(logits, axis=1)
         if probabilities is not None and space.strength:
             probabilities = _leaning(fitted, type, touch, probabilities)
         if probabilities is not None and space.label_shift is not None:
@@ -116,7 +129,7 @@ def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Ga
 def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussians:
     """Gaussians of attributes from the training items that have them, one row an attribute."""
     if not owners.shape[0]:
-        empty = np.empty((0, fitted.code_dim), dtype=np.float32)
+        empty = np.empty((0, fitted.latent_dim), dtype=np.float32)
         return Gaussians(empty, empty)
     layers = placing_of(fitted).layers.get(type)
     if layers is None:
@@ -211,10 +224,7 @@ def _leaning(fitted: Fitted, type: str, touch: Mapping[str, Touch], probabilitie
     links = link_rows(bare_lens(fitted.network, type), touch).known
     if links is None or space.probabilities is None:
         return probabilities
-    there = space.probabilities.copy()
-    known = np.flatnonzero(labels != UNKNOWN)
-    there[known] = 0
-    there[known, labels[known]] = 1
+    there = with_observed(space.probabilities, labels)
     linked = np.diff(links.indptr) > 0
     found = probabilities.copy()
     mean = averaging(abs(links)) @ there
@@ -246,7 +256,7 @@ def _by_rows(
     if layers.label is None or layers.label_first is None:
         return outputs, None
     inner = _first(fitted, type, layers.label_first, touch)
-    return outputs, softmax(layers.label.of(np.tanh(inner + layers.label_bias)), axis=1)
+    return outputs, layers.label.of(np.tanh(inner + layers.label_bias))
 
 
 def _first(

@@ -134,8 +134,8 @@ class Variants:
             kept[start + np.arange(len(each.tried)), np.searchsorted(each.items, each.tried)] = False
             rows[each.way] = _copies(each.items, each.values, kept, len(self.network.items(each.other)))
             start += len(each.tried)
-        label = int(fitted.labels_of(self.type)[self.row])
-        self.placed = place_newcomers(fitted, self.type, rows, np.full(count, label))
+        label = fitted.labels_of(self.type)[[self.row]]
+        self.placed = place_newcomers(fitted, self.type, rows, np.repeat(label, count, axis=0))
 
     def attributes(self, targets: Sequence[Item], k: int = 4) -> list[Why]:
         """What speaks for each of some attributes."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.fitted.class_answers import THRESHOLD, said_classes, texts_of
 from coembed.fitted.drift import Drift, drifts
 from coembed.fitted.matches import position
 from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
-from coembed.network.items import UNKNOWN
+from coembed.network.items import UNKNOWN, Labels
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -24,8 +25,10 @@ class Predictions:
 
     Attributes
     ----------
-    observed
-        The class that is known, by the network or by the new table, or ``UNKNOWN``.
+    labels
+        The classes that are known, by the network or by the new table.
+    said
+        Of several classes an item, which it is said to have.
     new
         Which of the items the model has not learnt from.
     notices
@@ -37,26 +40,36 @@ class Predictions:
     type: str
     ids: list[str]
     titles: list[str]
-    classes: np.ndarray
+    labels: Labels
     probabilities: np.ndarray
-    observed: np.ndarray
+    said: np.ndarray | None
     new: np.ndarray
     notices: tuple[str, ...] = ()
     drifts: tuple[Drift, ...] = ()
 
     @property
+    def classes(self) -> np.ndarray:
+        return self.labels.classes
+
+    @property
     def predicted(self) -> np.ndarray:
-        """The likeliest class of every row, by name."""
+        """The likeliest class of every row, by name; of several all that it is said to have, parted by ;"""
+        if self.said is not None:
+            return np.array(texts_of(self.labels, self.said), dtype=object)
         return self.classes[self.probabilities.argmax(axis=1)]
 
     @property
     def agreement(self) -> tuple[int, float] | None:
-        """Of the new rows that came with a class, how many there are, and the share told rightly."""
-        given = np.flatnonzero(self.new & (self.observed != UNKNOWN))
+        """Of the new rows that came with a class, how many there are, and the share told rightly.
+
+        Of several classes, the share of known cells.
+        """
+        given = np.flatnonzero(self.new & self.labels.is_known)
         if not len(given):
             return None
-        told = self.probabilities[given].argmax(axis=1)
-        return len(given), float(np.mean(told == self.observed[given]))
+        truth = self.labels.values[given]
+        told = self.probabilities[given].argmax(axis=1) if self.said is None else self.said[given]
+        return len(given), float(np.mean((told == truth)[truth != UNKNOWN]))
 
     def as_columns(self, id: str = "id") -> dict[str, list[Any]]:
         """Id, predicted class, its probability, the known class, whether it is new, that of every class."""
@@ -65,7 +78,7 @@ class Predictions:
             id: self.ids,
             "predicted": [str(name) for name in self.predicted],
             "probability": [float(p) for p in best],
-            "known": [str(self.classes[k]) if k != UNKNOWN else None for k in self.observed],
+            "known": [text or None for text in self.labels.texts(np.arange(len(self.ids))).to_pylist()],
             "type": [self.type] * len(self.ids),
             "title": self.titles,
         }
@@ -80,21 +93,20 @@ def predict_known(
     fitted: Fitted, type: str, ids: Sequence[str] | None = None, unlabelled: bool = False
 ) -> Predictions:
     """Of all items of a type, or of those named; and of these only the unlabelled ones, if asked."""
-    items, observed = fitted.network.items(type), fitted.labels_of(type)
-    probabilities = fitted.predict_proba(type)
+    items, probabilities = fitted.network.items(type), fitted.predict_proba(type)
     assert items.labels is not None
     rows = np.arange(len(items))
     if ids:
         rows = np.array([position(fitted.network, each, type) for each in ids])
     if unlabelled:
-        rows = rows[observed[rows] == UNKNOWN]
+        rows = rows[~items.labels.is_known[rows]]
     return Predictions(
         type,
         [str(name) for name in items.ids[rows]],
         [items.title(int(row)) for row in rows],
-        items.labels.classes,
+        replace(items.labels, values=items.labels.values[rows]),
         probabilities[rows],
-        observed[rows],
+        said_classes(fitted, type)[rows] if items.labels.several else None,
         np.zeros(len(rows), dtype=bool),
     )
 
@@ -134,13 +146,14 @@ def predict_rows(
         probabilities[part] = placed.probabilities
     observed = rows.labels.copy()
     observed[~new] = labels.values[rows.known[~new]]
+    thresholds = fitted.types[rows.type].thresholds
     return Predictions(
         rows.type,
         [str(each) for each in rows.items.ids],
         [rows.items.title(i) for i in range(len(new))],
-        labels.classes,
+        replace(labels, values=observed),
         probabilities,
-        observed,
+        probabilities >= (THRESHOLD if thresholds is None else thresholds) if labels.several else None,
         new,
         tuple(said),
         tuple(drifts(fitted.network, rows)),

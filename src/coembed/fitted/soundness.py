@@ -19,6 +19,7 @@ from coembed.network.matrix_checks import Rules, check_entries
 from coembed.records import pack
 
 if TYPE_CHECKING:
+    from coembed.fitted.cell_models import CellModel
     from coembed.fitted.fitted import Fitted
     from coembed.fitted.placing import Placing
     from coembed.fitted.score_blend import Blend
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LARGEST = 1e9
 """Of codes: their products are finite then."""
+MOST_DEPTH = 64
+"""Steps through a tree that are taken on trust."""
 
 
 def check_sound(fitted: Fitted, values: bool = True) -> None:
@@ -61,14 +64,18 @@ def _check_types(fitted: Fitted) -> None:
             raise InputError(f"it has half of what is known of the classes of {name}")
         _check_shape(f"probabilities of {name}", space.probabilities, (len(items), classes))
         _check_shape(f"label shifts of {name}", space.label_shift, (classes, 2 * dim))
+        _check_shape(f"directions of {name}", space.direction, (len(items), fitted.code_dim))
+        if (space.direction is None) != (fitted.types[fitted.main].direction is None):
+            raise InputError(f"it has directions of some types, but not of {name}")
+        _check_shape(f"table of labels of {name}", space.label_table, (classes, None))
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
 
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
-    rows, columns = relation.values.shape
-    size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
+    rows = relation.values.shape[0]
+    size, name, span = fitted.latent_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
     _check_shape(f"biases of {name}", fit.source_bias, (rows,))
@@ -78,10 +85,12 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
     _check_shape(f"turn of {name}", fit.turn, (size, size))
     _check_shape(f"lean of {name}", fit.lean, (size,))
     if fit.vectors is not None:
-        _check_shape(f"vectors of {name}", fit.vectors.vectors, (columns, None))
+        _check_shape(f"vectors of {name}", fit.vectors.vectors, (span, None))
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)
+    if fit.cells is not None:
+        _check_cell_model(name, fit.cells, span)
     if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
         raise InputError(f"its errors of {name} do not fit the column")
     if values:
@@ -110,6 +119,31 @@ def _check_blend(name: str, blend: Blend) -> None:
         _check_shape(f"blend of {name}", array, shape)
     if not blend.std.all():
         raise InputError(f"its blend of {name} divides by zero")
+
+
+def _check_cell_model(name: str, model: CellModel, span: int) -> None:
+    features = sum(model.widths)
+    if len(model.views) != len(model.widths) or min(model.widths, default=0) < 0:
+        raise InputError(f"its models of {name} read views that do not fit")
+    _check_shape(f"linear model of {name}", model.weight, (features, span))
+    _check_shape(f"linear model of {name}", model.bias, (span,))
+    _check_shape(f"shares of {name}", model.shares, (3,))
+    trees = model.trees
+    if trees is None:
+        return
+    nodes = len(trees.feature)
+    _check_shape(f"trees of {name}", trees.value, (nodes, span))
+    _check_shape(f"trees of {name}", trees.threshold, (nodes,))
+    for array, shape, most in (
+        (trees.roots, (None,), nodes),
+        (trees.feature, (nodes,), features),
+        (trees.children, (nodes, 2), nodes),
+    ):
+        _check_shape(f"trees of {name}", array, shape, kinds="iu")
+        if array.size and not (array.min() >= 0 and array.max() < most):
+            raise InputError(f"its trees of {name} lead outside")
+    if not 0 <= trees.depth <= MOST_DEPTH:
+        raise InputError(f"its trees of {name} are {trees.depth} deep")
 
 
 def _check_placing(fitted: Fitted, placing: Placing) -> None:

@@ -22,6 +22,7 @@ from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, written
+from coembed.fitted.cell_models import CellModel, Trees
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -59,6 +60,8 @@ CLASSES = (
     RelationFit,
     Blend,
     ItemVectors,
+    CellModel,
+    Trees,
     Placing,
     Layer,
     ViewsLayers,
@@ -261,9 +264,12 @@ def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
 
 
 def _check_labels(values: np.ndarray, n_classes: int) -> None:
-    if values.dtype != np.int64 or values.ndim != 1:
+    several = values.ndim == 2
+    if values.dtype != (np.int8 if several else np.int64) or values.ndim not in (1, 2):
         raise InputError("its labels are not whole numbers")
-    if len(values) and not (values.min() >= -1 and values.max() < n_classes):
+    most = 1 if several else n_classes - 1
+    fits = not several or values.shape[1] == n_classes
+    if not fits or (values.size and not (values.min() >= -1 and values.max() <= most)):
         raise InputError("its labels do not fit its classes")
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
+from coembed.fitted.class_answers import leading_classes
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.maps.layout import TITLES, Layout, spreads
 from coembed.maps.palette import COLOURS, MARKS, class_mark
-from coembed.network.items import UNKNOWN
 from coembed.network.network import Network
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def _draw_coloured(axes: Any, fitted: Fitted, layout: Layout, size: float) -> li
     if items.labels is None or not items.n_classes or probabilities is None:
         axes.scatter(*places.T, s=size, color=COLOURS[0], alpha=0.6, linewidths=0, zorder=1)
         return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label=_short(type, 24))]
-    observed = items.labels.values != UNKNOWN
-    classes = np.where(observed, items.labels.values, probabilities.argmax(axis=1))
+    observed = items.labels.is_known
+    classes = leading_classes(fitted, type, np.arange(len(items)))
     sureness = probabilities.max(axis=1)
     handles = []
     for k, name in enumerate(items.labels.classes):
@@ -324,8 +324,7 @@ def _by_turns(fitted: Fitted, type: str | None = None) -> np.ndarray:
     probabilities = fitted.probabilities_of(items.name)
     if items.labels is None or not items.n_classes or probabilities is None:
         return order
-    labels = items.labels.values
-    classes = np.where(labels != UNKNOWN, labels, probabilities.argmax(axis=1))[order]
+    classes = leading_classes(fitted, items.name, order)
     turn = np.empty(len(order), dtype=np.int64)
     for k in range(items.n_classes):
         turn[classes == k] = np.arange(np.count_nonzero(classes == k))

@@ -90,9 +90,17 @@ class LabelVariable:
         part.known, part.one_hot, part.targets = self.known[rows], self.one_hot[rows], self.targets[rows]
         return part
 
+    def posterior(self, logits: Tensor) -> Tensor:
+        """q(y | F), whatever is observed."""
+        return logits.softmax(dim=-1)
+
     def probabilities(self, logits: Tensor) -> Tensor:
         """The observed one-hot where there is one, q(y | F) elsewhere."""
         return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
+
+    def between(self, one: Tensor, other: Tensor) -> Tensor:
+        """Probabilities half way between two, in logits."""
+        return (0.5 * (one.log() + other.clamp_min(1e-6).log())).softmax(dim=-1)
 
     def choices(self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise) -> Choices:
         """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes)."""
@@ -121,3 +129,7 @@ class LabelVariable:
         Of a process's items, its share of that.
         """
         return -(self.targets * logits.log_softmax(dim=-1)).sum()
+
+    def decoding_cost(self, logits: Tensor, values: Tensor) -> Tensor:
+        """-log p(y | z) of labels that may be soft."""
+        return -(values * logits.log_softmax(dim=-1)).sum(dim=-1)

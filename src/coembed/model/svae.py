@@ -31,7 +31,11 @@ from coembed.model.latent import Gaussian
 from coembed.model.modelled_relation import ModelledRelation
 from coembed.model.relation_term import RelationTerm
 from coembed.model.row_chunks import GIVE_BACK_EVERY, Whole, first_remembered, give_back, row_parts
+from coembed.model.several_labels import SeveralLabels
 from coembed.model.views_inference import ViewsInference
+
+Label = LabelVariable | SeveralLabels
+"""The label of a type: one class an item, or several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +54,8 @@ class EntityType:
 
     `inference(latent, n_classes)` builds its inference network, a module that gives :class:`Evidence` when
     it is called with the noise of a training step, or with None. `labels` holds the class of each item, -1
-    where it is unknown; `opinion` the probabilities of classes that others give, a row for each item, to be
-    imitated where it is unknown.
+    where it is unknown, or, if it may have several, for each class 1, 0 or -1; `opinion` the probabilities of
+    classes that others give, a row for each item, to be imitated where it is unknown.
 
     `alone` is the share of its posteriors that it pays if no relation makes it pay. `most_label_coordinates`
     is how wide the block of its label may be; 0: one coordinate a class, however many.
@@ -172,7 +176,7 @@ class SVAE(nn.Module):
         self.label_tables = nn.ParameterDict()
         self.label_decoders = nn.ModuleDict()
         self.decoders = nn.ModuleDict()
-        self.labels: dict[str, LabelVariable] = {}
+        self.labels: dict[str, Label] = {}
         for t in types:
             latent = self.latent_size(t.name)
             self.inference[t.name] = t.inference(latent, t.n_classes)
@@ -186,7 +190,8 @@ class SVAE(nn.Module):
                 if goal.label_decoding:
                     self.label_decoders[t.name] = dense_layer(latent, t.n_classes)
                 observed = np.full(t.partition.own.size, -1) if t.labels is None else t.labels
-                self.labels[t.name] = LabelVariable(
+                variable = LabelVariable if observed.ndim == 1 else SeveralLabels
+                self.labels[t.name] = variable(
                     observed,
                     t.n_classes,
                     goal.label_prior,
@@ -309,7 +314,7 @@ class SVAE(nn.Module):
             return Gaussian.from_output(evidence.output).mean, None
         labels = self.labels[name].probabilities(evidence.label_logits)
         mean = self.posterior(name, evidence, labels).mean
-        return self.code(name, mean, labels), evidence.label_logits.softmax(dim=-1)
+        return self.code(name, mean, labels), self.labels[name].posterior(evidence.label_logits)
 
     def _infer(self, name: str, noise: Noise) -> Inferred:
         variable = self.labels.get(name)
@@ -343,7 +348,7 @@ class SVAE(nn.Module):
         return Inferred.joined(found, whole).of_all(partition)
 
     def _infer_part(
-        self, name: str, evidence: Evidence, variable: LabelVariable | None, rows: Rows, noise: Noise
+        self, name: str, evidence: Evidence, variable: Label | None, rows: Rows, noise: Noise
     ) -> Inferred:
         """Of items that lie side by side: their codes, and their share of the costs."""
         goal = self.objective
@@ -378,7 +383,7 @@ class SVAE(nn.Module):
         """
         values = chosen.values.detach()
         latent = self.posterior(name, evidence, values).sample(noise)
-        costs = -(values * self.label_decoders[name](latent).log_softmax(dim=-1)).sum(dim=-1)
+        costs = self.labels[name].decoding_cost(self.label_decoders[name](latent), values)
         if chosen.weights is not None:
             costs = costs * chosen.weights.detach()
         return costs.sum() / self.types[name].n_items

@@ -43,9 +43,9 @@ def _type_record(items: Items) -> dict[str, Any]:
     record: dict[str, Any] = {"name": items.name, "count": len(items), "titles": items.titles is not None}
     if labels is None or not labels.n_classes:
         return {**record, "label": None, "labelled": 0, "class_sizes": {}}
-    sizes = np.bincount(labels.values[labels.known], minlength=labels.n_classes)
-    classes = {str(name): int(size) for name, size in zip(labels.classes, sizes, strict=True)}
-    return {**record, "label": labels.column, "labelled": len(labels.known), "class_sizes": classes}
+    classes = {str(name): int(size) for name, size in zip(labels.classes, labels.sizes, strict=True)}
+    record |= {"label": labels.column, "labelled": len(labels.known), "class_sizes": classes}
+    return {**record, "several": True} if labels.several else record
 
 
 def _relation_record(relation: Relation) -> dict[str, Any]:

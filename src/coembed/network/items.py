@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from coembed.errors import InputError
 from coembed.network.names import NameArray, Names
 from coembed.untrusted import check_count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 UNKNOWN = -1
 """The label of an item whose class is not known."""
@@ -21,14 +25,15 @@ SEARCHED = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """One class an item, known for some.
+    """One class an item, known for some; or several, each of them known or not.
 
     Attributes
     ----------
     classes
         Names of the classes, unique strings.
     values
-        int64, one an item: index into `classes`, or ``UNKNOWN``.
+        int64, one an item: index into `classes`, or ``UNKNOWN``. Of several classes int8, items x classes:
+        1 for yes, 0 for no, or ``UNKNOWN``.
     column
         What the classes are called in the table that they are from.
     """
@@ -66,14 +71,89 @@ class Labels:
         known = np.where(given < 0, UNKNOWN, given).astype(np.int64)
         return cls(unique_names(classes, count, "class"), known, column)
 
+    @classmethod
+    def of_several(
+        cls, values: np.ndarray, classes: Sequence[str] | np.ndarray, column: str = "label"
+    ) -> Labels:
+        """Check labels of which an item may have several: 1, 0 or unknown for each class.
+
+        Examples
+        --------
+        >>> labels = Labels.of_several(np.array([[1, 0], [-1, -1]]), ["fish", "food"])
+        >>> labels.texts(np.array([0, 1])).to_pylist(), labels.known.tolist()
+        (['fish', ''], [0])
+        """
+        given = np.asarray(values)
+        if given.ndim != 2 or given.dtype.kind not in "iub" or not np.isin(given, (-1, 0, 1)).all():
+            raise InputError(
+                f"labels of several classes must be 1, 0 or {UNKNOWN}, items x classes, "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        return cls(unique_names(classes, given.shape[1], "class"), given.astype(np.int8), column)
+
     @property
     def n_classes(self) -> int:
         return len(self.classes)
 
     @property
+    def several(self) -> bool:
+        """Whether an item may have several classes."""
+        return self.values.ndim == 2
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Of every item, whether its class, or anything of its classes, is known."""
+        known = self.values != UNKNOWN
+        return known.any(axis=1) if self.several else known
+
+    @property
     def known(self) -> np.ndarray:
-        """Positions of the items whose class is known."""
-        return np.flatnonzero(self.values != UNKNOWN)
+        """Positions of the items whose class is known; of several, any of it."""
+        return np.flatnonzero(self.is_known)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """How many items are known to have each class."""
+        if self.several:
+            return np.asarray((self.values == 1).sum(axis=0))
+        return np.bincount(self.values[self.known], minlength=self.n_classes)
+
+    def without(self, rows: np.ndarray) -> Labels:
+        """The labels of some items made unknown."""
+        values = self.values.copy()
+        values[rows] = UNKNOWN
+        return replace(self, values=values)
+
+    def only(self, rows: np.ndarray) -> Labels:
+        """The labels of all other items made unknown."""
+        values = np.full_like(self.values, UNKNOWN)
+        values[rows] = self.values[rows]
+        return replace(self, values=values)
+
+    def texts(self, rows: np.ndarray, doubt: str = "") -> pa.Array:
+        """The known classes of some items as the cell of a table would have them, empty for unknown.
+
+        Of several, ``;`` alone is known to have none; with `doubt`, classes that are not known follow it.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        names = pa.array([str(name) for name in self.classes], pa.large_string())
+        values = self.values[rows]
+        if not self.several:
+            return names.take(pa.array(values, mask=values < 0)).fill_null("")
+        known = (values != UNKNOWN).any(axis=1)
+        listed = (values == 1) | ((values == UNKNOWN) & known[:, None] & bool(doubt))
+        row, place = np.nonzero(listed)
+        named = names.take(pa.array(place))
+        unsure = pa.array(values[row, place] == UNKNOWN)
+        mark, nothing = (pa.scalar(text, pa.large_string()) for text in (doubt, ""))
+        named = pc.if_else(unsure, pc.binary_join_element_wise(mark, named, nothing), named)
+        ends = np.append(0, np.cumsum(listed.sum(axis=1)))
+        lists = pa.LargeListArray.from_arrays(pa.array(ends), named)
+        cells = pc.binary_join(lists, pa.scalar(";", pa.large_string()))
+        without = pa.array(known & ~listed.any(axis=1))
+        return pc.if_else(without, pa.scalar(";", pa.large_string()), cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +226,8 @@ class Items:
         """The same items with other labels of the same classes."""
         if self.labels is None:
             raise InputError(f"type {self.name} has no classes")
-        return replace(self, labels=replace(self.labels, values=np.asarray(values, dtype=np.int64)))
+        kind = np.int8 if self.labels.several else np.int64
+        return replace(self, labels=replace(self.labels, values=np.asarray(values, dtype=kind)))
 
     def find(self, item: object) -> int | None:
         """Position of an item by its id, or by a title that no other has."""

@@ -16,21 +16,20 @@ from coembed.network.columns.tags import Tags
 from coembed.network.relations import Relation
 
 
-def known_coding(relation: Relation, titles: Sequence[str] | np.ndarray) -> Coding:
-    """How a column was coded; `titles` are those of all attributes of its type.
+def known_coding(relation: Relation, titles: Sequence[str]) -> Coding:
+    """How a column was coded; `titles` are those of its attributes.
 
     Examples
     --------
     >>> from coembed.network.relations import Column
     >>> city = Column("city", "category", 1, 3)
     >>> relation = Relation.build("city", "people", "values", np.zeros((1, 3)), column=city)
-    >>> known_coding(relation, ["age", "Oslo", "Rome"]).titles
-    ('Oslo', 'Rome')
+    >>> known_coding(relation, ["Oslo", "Rome"]).places
+    {'Oslo': 0, 'Rome': 1}
     """
     column = relation.column
     assert column is not None
-    own = tuple(str(title) for title in titles[column.start : column.stop])
-    return Coding(replace(column, start=0, stop=len(own)), own)
+    return Coding(replace(column, start=0, stop=len(titles)), tuple(titles))
 
 
 def cells_of(relation: Relation, columns: Mapping[str, Cells]) -> Cells | None:
@@ -46,9 +45,13 @@ def cells_of(relation: Relation, columns: Mapping[str, Cells]) -> Cells | None:
 
 
 def code_known(relation: Relation, titles: Sequence[str], cells: Cells) -> tuple[sp.csr_array, list[str]]:
-    """The rows that cells make in a known column, and what there is to say of them."""
-    column, coding = relation.column, known_coding(relation, titles)
+    """The rows that cells make in a known column, and what there is to say of them.
+
+    `titles` are those of all attributes of the type.
+    """
+    column = relation.column
     assert column is not None
+    coding = known_coding(relation, titles[column.start : column.stop])
     matrix = KINDS[column.kind].values(cells, coding)
     strange = _strange(cells, coding, matrix)
     return moved_columns(matrix, column.start, relation.values.shape[1]), strange

@@ -28,7 +28,7 @@ def telling_columns(network: Network, type: str) -> list[tuple[Relation, float]]
     []
     """
     labels = network.items(type).labels
-    if labels is None or len(labels.known) < FEWEST or labels.n_classes < 2:
+    if labels is None or labels.several or len(labels.known) < FEWEST or labels.n_classes < 2:
         return []
     sizes = np.bincount(labels.values[labels.known])
     if sizes.max() > TOLD * sizes.sum():

@@ -46,10 +46,9 @@ class LabelSplit:
         _same_size(self.fingerprint, network)
         given = np.concatenate([self.train, self.validation])
         items = network.items(self.type or None)
-        labels = np.full(len(items), UNKNOWN)
-        if items.labels is not None:
-            labels[given] = items.labels.values[given]
-        return network.with_labels(labels, items.name)
+        if items.labels is None:
+            return network.with_labels(np.full(len(items), UNKNOWN), items.name)
+        return network.with_labels(items.labels.only(given).values, items.name)
 
 
 @dataclass(frozen=True, eq=False)

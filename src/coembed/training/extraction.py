@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -31,6 +32,19 @@ from coembed.version import __version__
 from coembed.views import Reading
 
 
+class Calibration(NamedTuple):
+    """What label logits are divided by, and what is added then: of one class an item a number and nothing,
+    of several one for each class."""
+
+    temperature: float | np.ndarray = 1.0
+    shift: float | np.ndarray = 0.0
+
+    def of(self, logits: Tensor) -> Tensor:
+        if isinstance(self.temperature, float):
+            return logits / self.temperature
+        return logits / logits.new_tensor(self.temperature) + logits.new_tensor(self.shift)
+
+
 def fitted_result(
     model: SVAE,
     network: Network,
@@ -38,10 +52,10 @@ def fitted_result(
     history: History,
     preset: str,
     prepared: Prepared,
-    temperatures: Mapping[str, float] | None = None,
+    calibrations: Mapping[str, Calibration] | None = None,
 ) -> Fitted | None:
     """All that is asked of a model later; where it is dealt out, the first process gets it."""
-    keys, heat, readings, seen = Keys.of(network), temperatures or {}, prepared.readings, prepared.seen
+    keys, heat, readings, seen = Keys.of(network), calibrations or {}, prepared.readings, prepared.seen
     lean = prepared.strengths
     types = {
         name: _space(
@@ -49,14 +63,15 @@ def fitted_result(
             network,
             name,
             keys,
-            heat.get(name, 1.0),
+            heat.get(name, Calibration()),
             lean.get(name, 0.0),
             prepared.opinions[name] if name in prepared.unread else None,
+            prepared.thresholds.get(name),
         )
         for name in network.types
     }
     layers = {
-        name: _layers(model, keys.types[name], heat.get(name, 1.0))
+        name: _layers(model, keys.types[name], heat.get(name, Calibration()))
         for name in network.types
         if keys.types[name] in model.types
     }
@@ -88,9 +103,10 @@ def _space(
     network: Network,
     name: str,
     keys: Keys,
-    temperature: float,
+    calibration: Calibration,
     strength: float,
     opinion: np.ndarray | None,
+    thresholds: np.ndarray | None,
 ) -> TypeSpace:
     key = keys.types[name]
     if key not in model.types:
@@ -100,10 +116,10 @@ def _space(
     with torch.no_grad():
         evidence = model.evidence(key)
         logits = evidence.label_logits
-        probabilities = None if logits is None else (logits / temperature).softmax(dim=-1)
+        probabilities = None if logits is None else model.labels[key].posterior(calibration.of(logits))
         if probabilities is not None and opinion is not None:
             own = probabilities.new_tensor(np.array(opinion[rows.own.start : rows.own.stop]))
-            probabilities = (0.5 * (probabilities.log() + own.clamp_min(1e-6).log())).softmax(dim=-1)
+            probabilities = model.labels[key].between(probabilities, own)
         if probabilities is not None and strength:
             probabilities = _leaning(probabilities, network, name, strength, rows)
         gaussian = model.posterior(key, evidence, probabilities)
@@ -115,6 +131,7 @@ def _space(
         model.block_start[key],
         strength,
         _array(model.label_tables[key]) if key in model.label_tables else None,
+        thresholds,
     )
 
 
@@ -174,17 +191,17 @@ def _evidence(bias: Bias | None) -> np.ndarray | None:
     return _array(torch.cat([bias.weight, constant[None]]))
 
 
-def _layers(model: SVAE, key: str, temperature: float) -> Layers:
+def _layers(model: SVAE, key: str, calibration: Calibration) -> Layers:
     inference = model.inference[key]
     if isinstance(inference, ViewsInference):
-        return _views_layers(inference, temperature)
+        return _views_layers(inference, calibration)
     if isinstance(inference, GraphInference):
-        return _graph_layers(inference, temperature)
+        return _graph_layers(inference, calibration)
     assert isinstance(inference, DenseInference)
-    return _dense_layers(inference, temperature)
+    return _dense_layers(inference, calibration)
 
 
-def _views_layers(inference: ViewsInference, temperature: float) -> ViewsLayers:
+def _views_layers(inference: ViewsInference, calibration: Calibration) -> ViewsLayers:
     first, label_first = {}, {}
     for name, view in inference.views.items():
         assert isinstance(view, View)
@@ -199,11 +216,11 @@ def _views_layers(inference: ViewsInference, temperature: float) -> ViewsLayers:
         _array(inference.by_evidence),
         np.asarray(inference.center, dtype=np.float32),
         label_first,
-        _head(inference.label, temperature),
+        _head(inference.label, calibration),
     )
 
 
-def _graph_layers(inference: GraphInference, temperature: float) -> RowLayers:
+def _graph_layers(inference: GraphInference, calibration: Calibration) -> RowLayers:
     hidden = inference.second.shape[0]
     every = dict(zip(inference.names, map(_all_rows, inference.inputs.weights), strict=True))
     label = inference.label
@@ -212,11 +229,11 @@ def _graph_layers(inference: GraphInference, temperature: float) -> RowLayers:
         _array(inference.second),
         label_first=None if label is None else {name: weight[:, hidden:] for name, weight in every.items()},
         label_bias=None if label is None else _array(label.bias),
-        label=None if label is None else _head(label.second, temperature),
+        label=None if label is None else _head(label.second, calibration),
     )
 
 
-def _dense_layers(inference: DenseInference, temperature: float) -> RowLayers:
+def _dense_layers(inference: DenseInference, calibration: Calibration) -> RowLayers:
     hidden = len(inference.bias)
     every = dict(zip(inference.names, map(_all_rows, inference.inputs.weights), strict=True))
     label = inference.label
@@ -227,16 +244,16 @@ def _dense_layers(inference: DenseInference, temperature: float) -> RowLayers:
         _array(inference.second.bias),
         None if label is None else {name: weight[:, hidden:] for name, weight in every.items()},
         None if label is None else _array(label.bias),
-        None if label is None else _head(label.second, temperature),
+        None if label is None else _head(label.second, calibration),
     )
 
 
-def _head(layer: torch.nn.Linear | None, temperature: float) -> Layer | None:
+def _head(layer: torch.nn.Linear | None, calibration: Calibration) -> Layer | None:
     if layer is None:
         return None
-    return Layer(
-        _array(layer.weight.t()) / np.float32(temperature), _array(layer.bias) / np.float32(temperature)
-    )
+    weight, bias = _array(layer.weight.t()), _array(layer.bias)
+    heat = np.asarray(calibration.temperature, dtype=np.float32)
+    return Layer(weight / heat, bias / heat + np.asarray(calibration.shift, dtype=np.float32))
 
 
 def _all_rows(weight: Tensor) -> np.ndarray:

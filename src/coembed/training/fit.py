@@ -22,9 +22,11 @@ from coembed.network import Network
 from coembed.network.splits import fingerprint
 from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
+from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
-from coembed.training.extraction import fitted_result
+from coembed.training.common_space import with_common_space
+from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import (
     best_temperature,
@@ -36,6 +38,7 @@ from coembed.training.label_views import label_views
 from coembed.training.loop import train
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
+from coembed.training.several_label_ensemble import calibrated
 from coembed.views.budget import affordable_hidden, plan_views
 from coembed.views.lens import MOST_SECOND
 
@@ -126,7 +129,7 @@ def prepare(
     if seen is None or not (settings.calibrate or settings.label_ensemble):
         return prepared
     labelled = label_views(visible, settings.seed)
-    opinions, strengths, spared, said = {}, {}, {}, list(notices)
+    opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
     unread = []
     for name in visible.labelled_types:
         known = visible.items(name).labels
@@ -137,6 +140,8 @@ def prepare(
         ensemble = call_ensemble(seen.types[name], labelled, name, settings, values)
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
+            if ensemble.thresholds is not None:
+                thresholds[name] = ensemble.thresholds
             unread += [name] if values is not None else []
             said.append(ensemble.in_words(of_type))
         elif settings.calibrate:
@@ -147,6 +152,7 @@ def prepare(
         mass=labelled.mass,
         opinions=opinions,
         strengths=strengths,
+        thresholds=thresholds,
         unread=tuple(unread),
         spared=spared,
         notices=tuple(said),
@@ -192,9 +198,9 @@ def learn(
     history.notices[:0] = prepared.notices
     if seen is not None:
         history.notices += [_trust(model, prepared, name) for name in _with_known_labels(visible)]
-    temperatures = {}
+    calibrations = {}
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
-        temperatures = {name: _temperature(model, prepared, name) for name in visible.labelled_types}
+        calibrations = {name: _calibration(model, prepared, name) for name in visible.labelled_types}
     fitted = fitted_result(
         model,
         visible,
@@ -202,17 +208,23 @@ def learn(
         history,
         preset,
         prepared,
-        temperatures,
+        calibrations,
     )
     if fitted is None:
         return None
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
     give_back()
+    weighing = settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted"
+    if weighing and held.cells:
+        tell("fitting linear models and trees to the cells")
+        fitted = with_cell_models(fitted, held)
     fitted = with_cell_errors(fitted, held)
-    if settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted":
+    if weighing:
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
+    if settings.space_dim and history.stopped != "interrupted":
+        fitted = with_common_space(fitted, tell)
     return fitted
 
 
@@ -231,25 +243,28 @@ def _with_known_labels(network: Network) -> list[str]:
     return found
 
 
-def _temperature(model: SVAE, prepared: Prepared, type: str) -> float:
+def _calibration(model: SVAE, prepared: Prepared, type: str) -> Calibration:
     """By the labels of items that were spared; or to be as sure of the others as the ensemble is."""
     asked, opinion = prepared.spared.get(type, np.empty(0, np.int64)), prepared.opinions.get(type)
     known = prepared.network.items(type).labels
     assert known is not None
     if len(asked):
-        wanted = np.eye(known.n_classes)[known.values[asked]]
+        wanted = known.values[asked] if known.several else np.eye(known.n_classes)[known.values[asked]]
     elif opinion is not None and prepared.settings.label_ensemble:
-        asked = np.flatnonzero(known.values < 0)[:MOST_ASKED]
+        asked = np.flatnonzero(~known.is_known)[:MOST_ASKED]
         wanted = opinion[asked]
     if not len(asked):
-        return 1.0
+        return Calibration()
     key = Keys.of(prepared.network).types[type]
     with torch.no_grad():
         logits = model.evidence(key).label_logits
     assert logits is not None
     rows = torch.as_tensor(np.array(asked), device=logits.device)
     found = chosen(logits, rows, model.types[key].partition)
-    return best_temperature(found.cpu(), torch.as_tensor(np.array(wanted)))
+    if known.several:
+        scale, shift = calibrated(found.cpu().numpy().astype(np.float64), np.array(wanted, dtype=np.float64))
+        return Calibration((1 / scale).astype(np.float32), shift.astype(np.float32))
+    return Calibration(best_temperature(found.cpu(), torch.as_tensor(np.array(wanted))))
 
 
 def affordable(settings: Settings, network: Network) -> tuple[Settings, list[str]]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from coembed.distributed.exchange import chosen
 from coembed.fitted.score_blend import FEWEST
-from coembed.metrics import auc
+from coembed.metrics import auc, mean_average_precision
 from coembed.model import SVAE
 from coembed.model.relation_term import RelationTerm
 from coembed.model.schema import Keys
@@ -121,7 +121,7 @@ def without_labels_of(network: Network, hidden: Mapping[str, np.ndarray]) -> Net
 def validation_figures(
     model: SVAE, network: Network, holdout: Holdout, labels: Mapping[str, np.ndarray]
 ) -> dict[str, float]:
-    """Accuracy on held-out labels, AUC of held-out pairs, accuracy or R² of hidden cells, from the means."""
+    """Accuracy or mean AP of held-out labels, AUC of pairs, accuracy or R² of hidden cells, at the means."""
     figures: dict[str, float] = {}
     keys = Keys.of(network)
     found: dict[str, tuple[Tensor, Tensor | None]] = {}
@@ -137,10 +137,14 @@ def validation_figures(
         if len(items) and probabilities is not None:
             asked = torch.as_tensor(np.array(items), device=probabilities.device)
             told = chosen(probabilities, asked, model.types[keys.types[name]].partition)
-            predicted = told.argmax(dim=1).cpu().numpy()
-            figures["accuracy" if network.is_plain else f"accuracy of {name}"] = float(
-                np.mean(predicted == labels[name][items])
+            truth, guessed = labels[name][items], told.cpu().numpy()
+            right = (
+                float(np.mean(guessed.argmax(axis=1) == truth))
+                if truth.ndim == 1
+                else mean_average_precision(truth, guessed)
             )
+            figure = "accuracy" if truth.ndim == 1 else "mean AP"
+            figures[figure if network.is_plain else f"{figure} of {name}"] = right
     for name, (present, absent) in holdout.pairs.items():
         relation = network.relation(name)
         term = term_of(model, network, relation)
@@ -158,8 +162,9 @@ def validation_figures(
 
 def chosen_by(figures: Mapping[str, float]) -> float:
     """One figure to choose the epoch by: the mean of those of labels, plus the mean of those of relations."""
-    of_labels = [value for name, value in figures.items() if name.startswith("accuracy")]
-    others = [value for name, value in figures.items() if not name.startswith("accuracy")]
+    label_figures = ("accuracy", "mean AP")
+    of_labels = [value for name, value in figures.items() if name.startswith(label_figures)]
+    others = [value for name, value in figures.items() if not name.startswith(label_figures)]
     if len(of_labels) <= 1 and set(figures) <= {"accuracy", "link AUC", "attribute AUC"}:
         return sum(figures.values())
     return sum(float(np.mean(each)) for each in (of_labels, others) if each)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ from coembed.network import Network
 from coembed.network.matrices import presence
 from coembed.settings import Settings
 from coembed.training.label_views import FOLDS, LabelledType, LabelViews
+from coembed.training.several_label_ensemble import (
+    MOST_TREES_IN_ALL,
+    Combination,
+    one_by_one,
+    several_entropy,
+)
 from coembed.views import TypeViews
 
 MANY = 20_000
@@ -58,20 +65,25 @@ class Ensemble:
     weights
         How much each kind of member counts.
     accuracy
-        Out of fold: of each kind of member by itself, and ``together``.
+        Out of fold: of each kind of member by itself, and ``together``; of several classes an item, the mean
+        average precision.
+    thresholds
+        Of several classes an item: from which probability on to say that it has each.
     """
 
     opinion: np.ndarray
     strength: float
     weights: dict[str, float]
     accuracy: dict[str, float]
+    thresholds: np.ndarray | None = None
 
     def in_words(self, type: str) -> str:
         """One line on what the members are worth."""
         told = [f"{name} {100 * self.accuracy[name]:.0f} %" for name in self.weights]
         lean = f", leaning {self.strength:g} towards links" if self.strength else ""
         together = f"{100 * self.accuracy['together']:.0f} %"
-        return f"classes{type}, out of fold: {', '.join(told)}; together {together}{lean}"
+        figure = "" if self.thresholds is None else " (mean average precision)"
+        return f"classes{type}, out of fold{figure}: {', '.join(told)}; together {together}{lean}"
 
 
 def call_ensemble(
@@ -87,16 +99,24 @@ def call_ensemble(
     the links.
     """
     own = labels.types.get(type)
-    if own is None or np.count_nonzero(own.labels >= 0) >= MANY:
+    if own is None or np.count_nonzero(own.folds >= 0) >= MANY:
         return None
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
     members = {
         "discriminators": _discriminators(shown, own, settings),
         "linear": _linear(shown, own),
     }
-    if "cells" in views.dense or values is not None:
+    several = own.labels.ndim == 2
+    few_trees = not several or own.n_classes * FOLDS <= MOST_TREES_IN_ALL
+    if ("cells" in views.dense or values is not None) and few_trees:
         members["trees"] = _trees(shown, own, settings.seed, values)
-    return _combined(members, own)
+    if not several:
+        if "trees" in members:
+            # where little is told, those who are less sure should still know how many each class has
+            members["class shares"] = _class_shares(own, len(views.evidence))
+        return _combined(members, own)
+    found = Combination(members, own, STRENGTHS)
+    return Ensemble(found.opinion, found.strength, found.weights, found.precision, found.thresholds)
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
@@ -107,7 +127,7 @@ def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
     >>> len(labels_to_spare(np.zeros(100), 0)), len(labels_to_spare(np.zeros(30_000), 0))
     (0, 2000)
     """
-    labelled = np.flatnonzero(labels >= 0)
+    labelled = np.flatnonzero((labels >= 0).any(axis=1) if labels.ndim == 2 else labels >= 0)
     if len(labelled) < MANY:
         return labelled[:0]
     return np.sort(np.random.default_rng(seed).choice(labelled, ASIDE, replace=False))
@@ -222,20 +242,34 @@ def _trees(
         parts = [view if name in whole else view[:, :TREE_COORDINATES] for name, view in views.dense.items()]
         features = np.hstack([*parts, *beside])
         labels = own.without(fold)
-        rows = np.flatnonzero(labels >= 0)
-        n_seen = len(np.unique(labels[rows]))
-        if n_seen < 2:
-            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
-            continue
-        trees = HistGradientBoostingClassifier(
+        rows = np.flatnonzero(own.folds >= 0)
+        rows = rows[own.folds[rows] != fold]
+        n_seen = own.n_classes if labels.ndim == 2 else len(np.unique(labels[rows]))
+        trees = partial(
+            HistGradientBoostingClassifier,
             max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
             min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
             max_leaf_nodes=15,
             l2_regularization=1.0,
             early_stopping=False,
             random_state=seed,
-        ).fit(features[rows], labels[rows])
-        found.append(_logits(trees, features, own.n_classes))
+        )
+        if labels.ndim == 2:
+            found.append(one_by_one(trees, features, labels))
+        elif n_seen < 2:
+            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
+        else:
+            found.append(_logits(trees().fit(features[rows], labels[rows]), features, own.n_classes))
+    return found
+
+
+def _class_shares(own: LabelledType, count: int) -> list[np.ndarray]:
+    """What one knows who looks at nothing: logits that are the same for all items, by fold."""
+    found = []
+    for fold in range(FOLDS):
+        labels = own.without(fold)
+        counts = np.bincount(labels[labels >= 0], minlength=own.n_classes) + 1
+        found.append(np.broadcast_to(np.log(counts / counts.sum()), (count, own.n_classes)))
     return found
 
 
@@ -249,19 +283,22 @@ def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
     """Linear models of all dense views: logits of all items, by fold."""
     from sklearn.linear_model import LogisticRegression
 
-    labelled = int(np.count_nonzero(own.labels >= 0))
+    labelled = int(np.count_nonzero(own.folds >= 0))
     room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
     width = int(np.clip(room, TREE_COORDINATES, None))
     found = []
     for fold, views in enumerate(shown):
         features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
         labels = own.without(fold)
+        linear = partial(LogisticRegression, C=PENALTY, max_iter=200, tol=1e-3)
+        if labels.ndim == 2:
+            found.append(one_by_one(linear, features, labels))
+            continue
         rows = np.flatnonzero(labels >= 0)
         if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
             found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
-            continue
-        linear = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3).fit(features[rows], labels[rows])
-        found.append(_logits(linear, features, own.n_classes))
+        else:
+            found.append(_logits(linear().fit(features[rows], labels[rows]), features, own.n_classes))
     return found
 
 
@@ -284,7 +321,7 @@ def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
 
 def _discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:
     """Discriminators alone, one a fold: logits of all items."""
-    labelled = np.flatnonzero(own.labels >= 0)
+    labelled = np.flatnonzero(own.folds >= 0)
     classes = torch.as_tensor(own.labels[labelled])
     found = []
     for fold, views in enumerate(shown):
@@ -329,7 +366,8 @@ def _train(learner: ViewsInference, rows: Tensor, classes: Tensor, settings: Set
     for step in range(settings.epochs):
         logits = learner.label_logits(noise.at(step))
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
-        loss = settings.alpha * F.cross_entropy(logits[rows], classes[rows])
+        cost = F.cross_entropy if classes.dim() == 1 else several_entropy
+        loss = settings.alpha * cost(logits[rows], classes[rows])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

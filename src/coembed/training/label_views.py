@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from coembed.fitted.gaussians import with_observed
 from coembed.network import UNKNOWN, Network
 from coembed.network.matrices import presence
 from coembed.network.ways import Way, links_within, ways_of
@@ -40,14 +41,16 @@ class LabelledType:
     def of(cls, network: Network, type: str, seed: int = 0) -> LabelledType | None:
         """None if there are too few labels."""
         known = network.items(type).labels
-        if known is None or len(known.known) < FEWEST or known.n_classes < 2:
+        if known is None or len(known.known) < FEWEST or known.n_classes < (1 if known.several else 2):
             return None
         folds = folds_of(known.values, seed)
         return cls(known.values, known.n_classes, folds, walk_within(network, type))
 
     def without(self, *folds: int) -> np.ndarray:
         """The labels that are not of some folds."""
-        return np.where(np.isin(self.folds, [fold for fold in folds if fold >= 0]), UNKNOWN, self.labels)
+        labels = self.labels.copy()
+        labels[np.isin(self.folds, [fold for fold in folds if fold >= 0])] = UNKNOWN
+        return labels
 
     def mass(self, *hidden: int) -> np.ndarray:
         """Class shares of every item by the labels that are not of the hidden folds."""
@@ -117,6 +120,12 @@ def label_views(network: Network, seed: int = 0) -> LabelViews:
 def folds_of(labels: np.ndarray, seed: int) -> np.ndarray:
     """A fold for every labelled item, -1 for the others; of each class as many in every fold as can be."""
     folds = np.full(len(labels), -1)
+    if labels.ndim == 2:  # of several classes the rarest decides
+        yes = labels == 1
+        rarity = np.where(yes, 1.0 / np.maximum(yes.sum(axis=0), 1), 0.0)
+        kinds = np.where((labels != UNKNOWN).any(axis=1), rarity.argmax(axis=1), UNKNOWN)
+        kinds[yes.any(axis=1) < (kinds != UNKNOWN)] = labels.shape[1]
+        labels = kinds
     known = np.flatnonzero(labels != UNKNOWN)
     order = known[np.random.default_rng(seed).permutation(len(known))]
     order = order[np.argsort(labels[order], kind="stable")]
@@ -133,6 +142,8 @@ def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.
     >>> spread(path, np.array([0, -1, 1]), 2)[1]
     array([0.5, 0.5], dtype=float32)
     """
+    if labels.ndim == 2:
+        return _spread_several(walk, labels)
     start = np.zeros((len(labels), n_classes), dtype=np.float32)
     known = np.flatnonzero(labels != UNKNOWN)
     start[known, labels[known]] = 1
@@ -148,6 +159,20 @@ def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.
     return found.astype(np.float32)
 
 
+def _spread_several(walk: sp.csr_array | None, labels: np.ndarray) -> np.ndarray:
+    """Of each class by itself, what part of the known cells that reach an item says yes."""
+    yes, seen = (labels == 1).astype(np.float32), (labels != UNKNOWN).astype(np.float32)
+    shares = (yes.sum(axis=0) + 0.5) / (seen.sum(axis=0) + 1)
+    moved = np.zeros((2, *labels.shape), dtype=np.float32)
+    if walk is not None:
+        for _ in range(ROUNDS):
+            moved = np.stack(
+                [SPREAD * (walk @ m) + (1 - SPREAD) * s for m, s in zip(moved, (yes, seen), strict=True)]
+            )
+    found = (moved[0] + 1e-4 * shares) / (moved[1] + 1e-4)
+    return np.where(seen > 0, yes, found).astype(np.float32)
+
+
 def smoothed(
     walk: sp.csr_array | None, probabilities: np.ndarray, labels: np.ndarray, strength: float
 ) -> np.ndarray:
@@ -161,18 +186,21 @@ def smoothed(
     """
     if not strength or walk is None:
         return probabilities
-    known = np.flatnonzero(labels != UNKNOWN)
-    start = probabilities.copy()
-    start[known] = 0
-    start[known, labels[known]] = 1
-    moved = start
+    several = labels.ndim == 2
+    known = labels != UNKNOWN
+    start = with_observed(probabilities, labels)
+    moved, mass = start, np.ones((len(start), 1), dtype=start.dtype)
     for _ in range(ROUNDS):
         moved = strength * (walk @ moved) + (1 - strength) * start
         moved[known] = start[known]
-    found = moved / np.maximum(moved.sum(axis=1, keepdims=True), 1e-12)
+        if several:
+            mass = strength * (walk @ mass) + (1 - strength)
+    # classes of which an item has one share what reaches it; of several each is a share of what could
+    whole = mass if several else moved.sum(axis=1, keepdims=True)
+    found = moved / np.maximum(whole, 1e-12)
     # what a known label would have been thought of without it stays what was thought
     found[known] = probabilities[known]
-    return found.astype(probabilities.dtype)
+    return (np.clip(found, 0, 1) if several else found).astype(probabilities.dtype)
 
 
 def walk_within(network: Network, type: str) -> sp.csr_array | None:

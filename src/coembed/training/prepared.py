@@ -59,6 +59,8 @@ class Prepared:
         By type, items whose labels tell a temperature: known, but not learnt from.
     opinions
         By type, what the label ensemble thinks of all items, and `strengths`: how far it leans to links.
+    thresholds
+        By type of which an item may have several classes: from which probability on it has each.
     unread
         Types whose ensemble has read what the model cannot: there the answer is half its opinion.
     mass
@@ -76,6 +78,7 @@ class Prepared:
     fingerprint: str = ""
     opinions: Mapping[str, np.ndarray] = field(default_factory=dict)
     strengths: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
 
@@ -110,6 +113,7 @@ _OWN = (
     "fingerprint",
     "opinions",
     "strengths",
+    "thresholds",
     "unread",
     "mass",
 )

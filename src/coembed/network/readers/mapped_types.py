@@ -58,10 +58,11 @@ def save_types(network: Network, folder: Path) -> tuple[list[str], dict[str, Any
             keep_names(f"t{i}.titles", items.titles)
         labels = items.labels
         if labels is not None:
-            keep(f"t{i}.labels", labels.values)
-        said = (
-            None if labels is None else {"column": labels.column, "classes": [str(c) for c in labels.classes]}
-        )
+            keep(f"t{i}.labels", labels.values.ravel())
+        said: dict[str, Any] | None = None
+        if labels is not None:
+            said = {"column": labels.column, "classes": [str(c) for c in labels.classes]}
+            said |= {"several": True} if labels.several else {}
         types.append(
             {"name": items.name, "count": len(items), "titles": items.titles is not None, "labels": said}
         )
@@ -105,9 +106,12 @@ def _items(arrays: dict[str, np.ndarray], i: int, said: dict[str, Any], check: C
     name, count = text_of(said["name"]), count_of(said, "count")
     labels = None
     if said["labels"] is not None:
-        labels = Labels(
-            classes_of(said["labels"]["classes"]), arrays[f"t{i}.labels"], text_of(said["labels"]["column"])
-        )
+        classes, values = classes_of(said["labels"]["classes"]), arrays[f"t{i}.labels"]
+        if said["labels"].get("several") is True:
+            if len(values) != count * len(classes):
+                raise InputError(f"labels of {name} are {len(values)}, not one for each item and class")
+            values = values.reshape(count, len(classes))
+        labels = Labels(classes, values, text_of(said["labels"]["column"]))
         _check_labels(labels, name, count, check)
     titles = _names(arrays, f"t{i}.titles", count, check) if said["titles"] else None
     return Items(name, _names(arrays, f"t{i}.ids", count, check), titles, labels)
@@ -115,9 +119,13 @@ def _items(arrays: dict[str, np.ndarray], i: int, said: dict[str, Any], check: C
 
 def _check_labels(labels: Labels, name: str, count: int, check: Check) -> None:
     values = labels.values
-    if values.dtype != np.int64 or values.shape != (count,):
-        raise InputError(f"labels must be int64, one for each of the {count} {name}")
-    if check != "sizes" and len(values) and not (values.min() >= UNKNOWN and values.max() < labels.n_classes):
+    shape, kind = ((count, labels.n_classes), np.int8) if labels.several else ((count,), np.int64)
+    if values.dtype != kind or values.shape != shape:
+        raise InputError(
+            f"labels must be int64, one for each of the {count} {name}, or int8, one for each class"
+        )
+    most = 1 if labels.several else labels.n_classes - 1
+    if check != "sizes" and values.size and not (values.min() >= UNKNOWN and values.max() <= most):
         raise InputError(f"labels of {name} name more than the {labels.n_classes} classes")
 
 

@@ -18,6 +18,7 @@ from coembed.network.known_columns import cells_of, code_known, moved_columns
 from coembed.network.network import Network
 from coembed.network.readers.delimited_text import NUMBER_TITLES
 from coembed.network.readers.keys import TITLE_NAMES, Ids, id_column, repeated_id
+from coembed.network.readers.label_column import read_labels
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.table_folder import key_matrix
 from coembed.network.readers.table_items import ItemTable, long_column, read_items, row_numbers
@@ -291,21 +292,29 @@ def _read_beside(
 
 def _labels(network: Network, type: str, table: NamedTable, said: list[str]) -> np.ndarray:
     """The classes that the table itself gives."""
-    found = np.full(table.n_rows, UNKNOWN)
     labels = network.items(type).labels
-    if labels is None or not labels.n_classes or labels.column not in table.columns:
-        return found
-    cells = table.cells(labels.column)
-    classes = pa.array([str(each) for each in labels.classes], pa.large_string())
-    places = pc.index_in(cells.distinct, classes).fill_null(UNKNOWN).to_numpy(zero_copy_only=False)
-    strange = cells.known & (places == UNKNOWN)
-    if strange.any():
-        count = int(cells.counts[strange].sum())
+    if labels is None or not labels.n_classes:
+        return np.full(table.n_rows, UNKNOWN)
+    nothing = np.full((table.n_rows, *labels.values.shape[1:]), UNKNOWN, dtype=labels.values.dtype)
+    if labels.column not in table.columns:
+        return nothing
+    given = read_labels(table.cells(labels.column), str(table.path), labels.several)
+    at = {str(name): k for k, name in enumerate(labels.classes)}
+    places = np.array([at.get(str(name), UNKNOWN) for name in given.classes], dtype=np.int64)
+    strange = np.flatnonzero(places == UNKNOWN)
+    if len(strange):
+        count = int(given.sizes[strange].sum())
         said.append(
             f"{table.path.name}: the model does not know the class of {count:,} row(s), such as "
-            f"{cells.example(strange)!r}"
+            f"{str(given.classes[strange[0]])[:40]!r}"
         )
-    return places[cells.codes].astype(np.int64)
+    if not labels.several:
+        return np.append(places, UNKNOWN)[given.values]
+    seen = given.is_known
+    nothing[seen] = 0  # what a row does not name it has not
+    known = places != UNKNOWN
+    nothing[np.ix_(seen, places[known])] = given.values[np.ix_(seen, known)]
+    return nothing
 
 
 def attribute_titles(network: Network, type: str) -> list[str]:

@@ -33,7 +33,6 @@ from coembed.network.readers.table_schema import KEY, ColumnSchema, RelationSche
 
 LABEL_NAMES = ("label", "class", "target", "y")
 """Names of a column that is taken as the label without being asked."""
-MOST_CLASSES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,12 +227,15 @@ def _with_columns(
         if name is not None:
             table.cells(name)
     label = wishes.label(items.name, table.columns) or items.label
+    several = items.several
     if label is None and not wishes.labels:
         label = _usual_label(table, items, said)
     found: dict[str, ColumnSchema] = {}
     for name in table.columns:
         asked = wishes.kind(items.name, name)
-        if asked is not None:
+        if asked is not None and name == label:
+            several = asked in ("tags", "counts")
+        elif asked is not None:
             found[name] = ColumnSchema(asked, why="as asked")
         elif name in (label, items.title):
             continue
@@ -244,7 +246,7 @@ def _with_columns(
         else:
             found[name] = _found_column(table, name, items, ids, said)
     found.update({name: column for name, column in items.columns.items() if column.file is not None})
-    return replace(items, label=label, columns=found)
+    return replace(items, label=label, columns=found, several=several)
 
 
 def _found_column(

@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from coembed.errors import InputError
-from coembed.network.columns import KINDS, Cells, Coding, code_column, find_kind
-from coembed.network.columns.categories import sorted_texts
-from coembed.network.items import UNKNOWN, Items, Labels
+from coembed.network.columns import KINDS, Cells, Coding, code_column
+from coembed.network.items import Items, Labels
 from coembed.network.names import NameArray, Names
 from coembed.network.readers.keys import Ids
+from coembed.network.readers.label_column import has_several, read_labels
 from coembed.network.readers.named_table import NamedTable
-from coembed.network.readers.table_finding import MOST_CLASSES
 from coembed.network.readers.table_schema import ColumnSchema, TypeSchema, kind_of
 from coembed.network.relations import Relation
 
@@ -48,7 +47,7 @@ def read_items(table: NamedTable, schema: TypeSchema, said: list[str]) -> ItemTa
         schema.name,
         _name_array(texts),
         None if schema.title is None else _titles(table.cells(schema.title), texts),
-        None if schema.label is None else _labels(table, schema),
+        None if schema.label is None else _labels(table, schema, said),
     )
     return ItemTable(table, items, Ids(schema.name, schema.id, texts), schema)
 
@@ -96,34 +95,18 @@ def _titles(cells: Cells, ids: pa.Array) -> NameArray:
     return _name_array(pc.if_else(pc.equal(texts, ""), ids, texts))
 
 
-def _labels(table: NamedTable, schema: TypeSchema) -> Labels:
-    name = schema.label or ""
-    cells = table.cells(name)
-    kind = "tags" if cells.is_list else find_kind(cells).kind
-    where = f"{table.path}: the label column {name!r}"
-    if kind in ("tags", "counts") and schema.classes is None:
-        raise InputError(
-            f"{where} has several classes in a cell; give each item one, or choose another column"
-        )
-    known = cells.known.copy()
-    if schema.classes is not None:
-        known |= np.asarray(pc.is_in(cells.distinct, pa.array(schema.classes, pa.large_string())), dtype=bool)
-    texts = cells.distinct.filter(pa.array(known))
-    if (
-        schema.classes is None and pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()
-    ):  # -1 is how integers say unknown
-        known &= np.asarray(pc.not_equal(cells.distinct, "-1"), dtype=bool)
-    classes = sorted_texts(cells.distinct.filter(pa.array(known)))
-    if len(classes) > MOST_CLASSES:
-        raise InputError(f"{where} has {len(classes):,} classes; choose one with at most {MOST_CLASSES:,}")
-    if schema.classes is not None:
-        strange = set(classes) - set(schema.classes)
-        if strange:
-            raise InputError(f"{where} holds {min(strange)!r}, which is none of the classes of the schema")
-        classes = list(schema.classes)
-    places = pc.index_in(cells.distinct, pa.array(classes, pa.large_string())).fill_null(UNKNOWN)
-    values = np.where(known, places.to_numpy(zero_copy_only=False), UNKNOWN)[cells.codes]
-    return Labels.build(values.astype(np.int64), classes, name)
+def _labels(table: NamedTable, schema: TypeSchema, said: list[str]) -> Labels:
+    cells = table.cells(schema.label or "")
+    where = f"{table.path}: the label column {cells.name!r}"
+    several = schema.several
+    if several is None:
+        several = schema.classes is None and has_several(cells)
+        if several:
+            said.append(
+                f"{table.path.name}: {cells.name!r} has several classes in a cell: each is yes or no "
+                f"(--as {cells.name}=category: a cell is one class)"
+            )
+    return read_labels(cells, where, several, schema.classes)
 
 
 def code_columns(

@@ -69,6 +69,8 @@ class TypeSchema:
         Columns of names for people, and of classes.
     columns
         The others; None in a schema that a person wrote: to be found.
+    several
+        Whether a cell of the label holds several classes; None: as it looks.
     attributes, attribute_type, classes
         A table of all attributes (id, title, column) in order, what their type is called, and the classes in
         order, where the cells alone would not tell.
@@ -84,6 +86,7 @@ class TypeSchema:
     attributes: str | None = None
     attribute_type: str | None = None
     classes: tuple[str, ...] | None = None
+    several: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -261,6 +264,7 @@ class _Reading:
             self._text(given, "attributes", where),
             self._text(given, "attribute_type", where),
             None if classes is None else tuple(classes),
+            self._flag(given, "several", where),
         )
 
     def _column(self, given: Any, where: str) -> ColumnSchema:

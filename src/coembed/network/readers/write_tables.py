@@ -25,6 +25,7 @@ from coembed.network.columns.tags import SEPARATORS
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.names import NameArray, Names, is_unicode
 from coembed.network.network import Network
+from coembed.network.readers.label_column import label_cells
 from coembed.network.readers.table_schema import (
     SCHEMA_FILE,
     ColumnSchema,
@@ -123,7 +124,12 @@ class _Tables:
         if items.labels is not None:
             label = _free(items.labels.column, [*names, own, titled])
             classes = self._texts(items.labels.classes, "class")
-            cells[label] = _chosen(classes, items.labels.values)
+            if items.labels.several:
+                cells[label] = label_cells(items.labels)
+                if cells[label] is None:
+                    raise self._refuse(f"a class of {items.name} has a mark that parts classes in its name")
+            else:
+                cells[label] = _chosen(classes, items.labels.values)
         schemas = {}
         for relation in sorted(columns, key=lambda each: each.column.start if each.column else 0):
             assert relation.column is not None
@@ -139,6 +145,7 @@ class _Tables:
             attributes=attributes,
             attribute_type=_unless(self.network.attribute_type(items.name), f"{items.name}.attributes"),
             classes=None if items.labels is None else tuple(map(str, items.labels.classes)),
+            several=True if items.labels is not None and items.labels.several else None,
         )
 
     def _attributes(self, owner: str, columns: Sequence[Relation]) -> str | None:

@@ -1,0 +1,159 @@
+"""Commands that say what items should have: one item, several, or all of a type at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coembed.cli.answers import asked_items, print_answers
+from coembed.cli.console import say
+from coembed.cli.options import Count, ItemList, Json, Known, ModelPath, NodeList, Type
+from coembed.errors import InputError, no_such
+
+if TYPE_CHECKING:
+    from coembed.fitted import Fitted
+
+AllOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write .csv, .tsv, .parquet or .json; without an item, for all of the type.",
+        show_default=False,
+    ),
+]
+
+
+def complete(
+    model: ModelPath,
+    item: ItemList = None,
+    node: NodeList = None,
+    type: Type = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", "-r", metavar="NAME", help="Rank the far end of a relation."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", metavar="NAME", help="Say what a cell should hold.")
+    ] = None,
+    k: Count = 10,
+    known: Known = False,
+    output: AllOutput = None,
+    json: Json = False,
+) -> None:
+    """What an item most likely lacks: attributes, entries of a relation, or the cell of a column.
+
+    A number is told in its unit with its spread, a category as probabilities. Of tags and relations, training
+    weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with as many
+    absent ones: it ranks, but it is not how often such pairs exist.
+
+    **Examples**
+
+    `coembed complete demo/model --node Denmark.n.01`
+
+    `coembed complete model --item ann --item bob --column income`
+
+    `coembed complete model --item ann --relation saw -k 20 --json`
+
+    `coembed complete model --relation saw -k 5 -o proposals.parquet`
+    """
+    from coembed.fitted import load
+
+    if relation is not None and column is not None:
+        raise InputError("give a relation or a column, not both")
+    fitted = load(model)
+    items, type = asked_items(fitted, item, node, type, output, relation)
+    if column is not None:
+        _check_column(fitted, column, type or fitted.main)
+    _complete(fitted, items, type, relation or column, k, known, json, output)
+
+
+def links(
+    model: ModelPath,
+    item: ItemList = None,
+    node: NodeList = None,
+    type: Type = None,
+    relation: Annotated[
+        str | None,
+        typer.Option("--relation", "-r", metavar="NAME", help="Which; by default the first of its type."),
+    ] = None,
+    backwards: Annotated[
+        bool, typer.Option("--backwards", help="Of a directed relation: who should point to the item.")
+    ] = False,
+    k: Count = 10,
+    known: Known = False,
+    output: AllOutput = None,
+    json: Json = False,
+) -> None:
+    """The items to which an item should be linked.
+
+    Training weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with
+    as many absent ones: it ranks, but it is not how often such pairs exist.
+
+    **Examples**
+
+    `coembed links demo/model --node Denmark.n.01`
+
+    `coembed links model --item ann --relation follows -k 20 --json`
+
+    `coembed links model -k 5 -o proposals.csv`
+    """
+    from coembed.fitted import load
+
+    fitted = load(model)
+    items, type = asked_items(fitted, item, node, type, output, relation)
+    if relation is None:
+        type = type or fitted.main
+        joining = fitted.network.joining(type)
+        if not joining:
+            raise InputError(f"items of type {type} have no relation to others; ask with complete --column")
+        relation = joining[0].name
+        if len(joining) > 1:
+            others = ", ".join(each.name for each in joining[1:])
+            say(f"this is {relation}; there is {others}, too: choose with --relation", "dim")
+    _complete(fitted, items, type, relation, k, known, json, output, backwards)
+
+
+def _complete(
+    fitted: Fitted,
+    items: list[str],
+    type: str | None,
+    relation: str | None,
+    k: int,
+    known: bool,
+    json: bool,
+    output: Path | None,
+    backwards: bool = False,
+) -> None:
+    from coembed.fitted.questions import named_relation
+
+    if output is not None:
+        from coembed.cli.batch import write_batch
+
+        write_batch(
+            fitted.complete_all(
+                relation, k, type=type, items=items or None, known=known, backwards=backwards
+            ),
+            output,
+        )
+        return
+    joined = fitted.network.relation(named_relation(fitted, relation, type))
+    found = {
+        item: fitted.complete(item, joined.name, k, type=type, known=known, backwards=backwards)
+        for item in items
+    }
+    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
+    print_answers(found, unit, json, joined.column)
+
+
+_PROBABLE = ("bernoulli", "categorical")
+
+
+def _check_column(fitted: Fitted, column: str, type: str) -> None:
+    owner = fitted.network.owner_type(type) or type
+    columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
+    if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
+        raise no_such(f"column of {owner}", column, columns)

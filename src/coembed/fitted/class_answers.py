@@ -1,0 +1,52 @@
+"""The class that stands for an item, or its several classes: observed, or else what the model thinks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coembed.fitted.gaussians import with_observed
+from coembed.network.items import Labels
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+
+THRESHOLD = 0.5
+"""From which probability on an item has a class of several, where nothing better was found."""
+
+
+def said_classes(fitted: Fitted, type: str | None = None) -> np.ndarray:
+    """Of several classes an item, which the model says each has: items x classes, true or false."""
+    space = fitted.types[fitted.network.items(type).name]
+    return fitted.predict_proba(type) >= (THRESHOLD if space.thresholds is None else space.thresholds)
+
+
+def leading_classes(fitted: Fitted, type: str, rows: np.ndarray) -> np.ndarray:
+    """One class for each item, by position: the observed one, or the likeliest of what is not ruled out."""
+    probabilities, labels = fitted.predict_proba(type)[rows], fitted.labels_of(type)[rows]
+    return with_observed(probabilities, labels).argmax(axis=1)
+
+
+def class_texts(fitted: Fitted, type: str, rows: np.ndarray) -> list[str] | None:
+    """The classes of items in words, several parted by ``;``; None if the type has no classes."""
+    labels = fitted.network.items(type).labels
+    if labels is None or not labels.n_classes or fitted.probabilities_of(type) is None:
+        return None
+    if not labels.several:
+        return [str(name) for name in labels.classes[leading_classes(fitted, type, rows)]]
+    said = with_observed(said_classes(fitted, type)[rows].astype(np.int8), labels.values[rows])
+    return texts_of(labels, said)
+
+
+def texts_of(labels: Labels, said: np.ndarray) -> list[str]:
+    """Rows of yes and no in words; empty for none.
+
+    Examples
+    --------
+    >>> labels = Labels.of_several(np.zeros((0, 2), int), ["fish", "food"])
+    >>> texts_of(labels, np.array([[1, 1], [0, 0]]))
+    ['fish;food', '']
+    """
+    shown = Labels(labels.classes, np.asarray(said, dtype=np.int8))
+    return [text if text != ";" else "" for text in shown.texts(np.arange(len(said))).to_pylist()]

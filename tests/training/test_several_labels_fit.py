@@ -1,0 +1,174 @@
+"""A model of items with several classes each: learnt, calibrated, saved, asked, and placed anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.special import expit
+
+from coembed.baselines import METHODS, floors
+from coembed.errors import InputError
+from coembed.evaluation import Problem, evaluate
+from coembed.fitted import load, save
+from coembed.fitted.class_answers import said_classes
+from coembed.metrics import mean_average_precision, several_f1
+from coembed.network import Network, from_tables, split_labels
+from coembed.settings import preset_settings
+from coembed.training import fit
+from coembed.training.several_label_ensemble import best_thresholds, calibrated, stacked
+
+TOPICS = ("art", "food", "math", "song")
+
+
+def made_up(n: int = 240, seed: int = 0) -> Network:
+    """Topics that show in words and in numbers, and among friends; two of them come together."""
+    rng = np.random.default_rng(seed)
+    has = rng.random((n, 4)) < (0.35, 0.3, 0.25, 0.2)
+    has[:, 3] |= has[:, 0] & (rng.random(n) < 0.6)
+    words = [
+        [f"w{k}{j}" for k in range(4) for j in range(4) if rng.random() < (0.5 if has[i, k] else 0.08)]
+        for i in range(n)
+    ]
+    people = pa.table(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "age": [float(30 + 15 * has[i, 2] + 5 * rng.standard_normal()) for i in range(n)],
+            "likes": [";".join(each) for each in words],
+            "topics": [";".join(t for t, h in zip(TOPICS, row, strict=True) if h) or ";" for row in has],
+        }
+    )
+    alike = has.astype(float) @ has.T
+    pairs = [
+        (i, j)
+        for i in range(n)
+        for j in rng.permutation(n)[:12]
+        if i != j and rng.random() < 0.2 * alike[i, j]
+    ]
+    friends = pa.table({"who": [f"p{i}" for i, _ in pairs], "whom": [f"p{j}" for _, j in pairs]})
+    return from_tables({"people": people, "friends": friends}, labels=["topics"])
+
+
+@pytest.fixture(scope="module")
+def network():
+    return made_up()
+
+
+@pytest.fixture(scope="module")
+def split(network):
+    return split_labels(network, 0.4, 0.2)
+
+
+@pytest.fixture(scope="module")
+def model(network, split):
+    return fit(split.visible(network), preset_settings("best", epochs=30, dim=16))
+
+
+def test_classes_are_learnt_and_several_are_said(network, split, model):
+    truth = network.main.labels.values[split.test]
+    told = model.predict_proba("people")[split.test]
+    assert mean_average_precision(truth, told) > 0.75
+    said = said_classes(model, "people")[split.test]
+    assert several_f1(truth, said)[1] > 0.65
+    names = model.predict("people")
+    assert isinstance(names[0], tuple)
+    assert {name for row in names for name in row} == set(TOPICS)
+    assert any(len(row) > 1 for row in names)
+    assert any("mean average precision" in line for line in model.history["notices"])
+    assert model.types["people"].thresholds.shape == (4,)
+
+
+def test_it_is_saved_and_asked_like_any_other(model, tmp_path):
+    again = load(save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict_proba("people"), model.predict_proba("people"))
+    np.testing.assert_array_equal(again.types["people"].thresholds, model.types["people"].thresholds)
+    assert list(again.predict("people")) == list(model.predict("people"))
+    matches = again.similar("p0", 5, "people")
+    assert all(set(match.label.split(";")) <= {*TOPICS, ""} for match in matches)
+    assert again.complete("p0", "likes", 3) == model.complete("p0", "likes", 3)
+
+
+def test_codes_have_what_is_observed_in_their_block(model):
+    space, labels = model.types["people"], model.labels_of("people")
+    block = model.codes("people").mean[:, space.block : space.block + 4]
+    known = labels >= 0
+    np.testing.assert_array_equal(block[known], labels[known])
+    np.testing.assert_allclose(block[~known], space.probabilities[~known])
+
+
+def test_new_rows_are_told_as_the_same_rows_of_training(network, model):
+    people = {
+        "id": ["new"],
+        "age": [45.0],
+        "likes": ["w20;w21;w22;w00"],
+        "topics": ["math;opera"],
+    }
+    found = model.predict_rows(pa.table(people), "people")
+    assert found.new.all()
+    assert "math" in found.predicted[0].split(";")
+    assert found.as_columns()["known"] == ["math"]
+    assert any("'opera'" in said for said in found.notices)
+    known = model.predict_rows(pa.table({"id": ["p3"], "age": [1.0]}), "people")
+    np.testing.assert_array_equal(known.probabilities[0], model.predict_proba("people")[3])
+
+
+def test_floors_and_figures_of_several_classes(network):
+    problem = Problem("classification", network)
+    assert floors(problem) == ["class-frequencies", "one-vs-rest", "classifier-chains"]
+    figures = {}
+    for name in floors(problem):
+        report = evaluate(network, "classification", name, labels=0.4, seeds=1)
+        assert set(report["metrics"]) == {"map", "micro_f1", "macro_f1", "ece"}
+        figures[name] = report["metrics"]["map"]["mean"]
+    assert figures["one-vs-rest"] > figures["class-frequencies"] + 0.2
+    assert figures["classifier-chains"] > figures["class-frequencies"] + 0.2
+    with pytest.raises(InputError, match="for items that have one class each"):
+        evaluate(network, "classification", "majority", seeds=1)
+
+
+@pytest.mark.parametrize("name", ["class-frequencies", "one-vs-rest", "classifier-chains"])
+def test_nothing_looks_at_hidden_labels(network, split, name):
+    """What is hidden is turned over: all that is learnt has the same bits."""
+    other = network.main.labels.values.copy()
+    other[split.test] = 1 - other[split.test]
+    turned = network.with_labels(other, "people")
+    answers = []
+    for each in (network, turned):
+        problem = Problem("classification", split.visible(each), split.validation)
+        answers.append(METHODS[name].fit(problem).arrays())
+    for key, first in answers[0].items():
+        np.testing.assert_array_equal(first, answers[1][key])
+
+
+def test_calibration_finds_scale_and_shift_of_each_class():
+    rng = np.random.default_rng(0)
+    logits = 2 * rng.standard_normal((20_000, 2))
+    truth = (rng.random(logits.shape) < expit(logits * (0.5, 2.0) + (1.0, -1.0))).astype(float)
+    scale, shift = calibrated(logits, truth)
+    np.testing.assert_allclose(scale, (0.5, 2.0), rtol=0.06)
+    np.testing.assert_allclose(shift, (1.0, -1.0), atol=0.1)
+    few = calibrated(logits[:3], truth[:3])  # little is learnt from little
+    assert np.abs(np.log(few[0])).max() < 1
+
+
+def test_thresholds_are_the_best_of_all():
+    rng = np.random.default_rng(1)
+    told = rng.random((300, 2))
+    truth = (rng.random(told.shape) < told**2).astype(int)
+    found = best_thresholds(told, truth)
+    for k in range(2):
+        tried = [several_f1(truth[:, [k]], told[:, [k]] >= t)[0] for t in np.linspace(0, 1, 400)]
+        assert several_f1(truth[:, [k]], told[:, [k]] >= found[k])[0] >= max(tried) - 1e-9
+    rare = truth.copy()
+    rare[:, 1] = 0
+    rare[told[:, 1].argsort()[:3], 1] = 1  # three only, and said least likely: no threshold of its own
+    assert best_thresholds(told, rare)[1] > 0.1
+
+
+def test_a_member_that_says_nothing_is_not_believed():
+    rng = np.random.default_rng(2)
+    good = 2 * rng.standard_normal((500, 3))
+    truth = (rng.random(good.shape) < expit(good)).astype(int)
+    weights = stacked([good, 3 * rng.standard_normal(good.shape)], truth)
+    assert weights[0] > 0.7
+    assert weights[1] < 0.1
