@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow setup clean
+.PHONY: demo test slow audit setup clean
 
 demo: $(INSTALLED)
 	@$(BIN)/coembed demo
@@ -26,12 +26,17 @@ slow: $(INSTALLED)
 
 setup: $(INSTALLED)
 
-# torch comes first and alone, so that nothing else pulls another build of it
-$(INSTALLED): requirements.txt pyproject.toml
+# known weaknesses of what is installed; needs the network
+audit: $(INSTALLED)
+	$(PIP) install pip-audit
+	$(BIN)/python -m pip_audit --no-deps --disable-pip -r requirements.txt
+
+# torch comes first and alone, so that nothing else pulls another build of it; all else must have the right hash
+$(INSTALLED): requirements.txt requirements-torch.txt pyproject.toml
 	@echo "Setting up $(VENV) (once; torch is large, this takes some minutes) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(PIP) install $$(grep '^torch==' requirements.txt)
-	@$(PIP) install -r requirements.txt
+	@$(PIP) install -r requirements-torch.txt
+	@$(PIP) install --require-hashes --no-deps -r requirements.txt
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@touch $@
 

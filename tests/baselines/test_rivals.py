@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from coembed.baselines import METHODS, bla, can, edgeexp, factors, gcn, rival_answers, san
+from coembed.baselines import METHODS, bla, can, classifiers, edgeexp, factors, gcn, rival_answers, san, seano
 from coembed.baselines.classifiers import AveragedFeatures, ViewsSideBySide, linear_views, nearest_vote
 from coembed.baselines.contexts import Classmates, Walker, context_loss, window_pairs
 from coembed.baselines.features import idf_rows, mean_of_neighbours, presence
 from coembed.baselines.gradient_training import ThinnedMatrix, seeded
-from coembed.baselines.graphsgan import Classifier, WeightNorm, alike
+from coembed.baselines.graphsgan import Classifier, GraphSGANOptions, WeightNorm, alike, classifier_loss
 from coembed.baselines.recommenders import adamic_adar, resource_allocation
 from coembed.errors import InputError
 from coembed.evaluation import Problem
@@ -252,3 +252,81 @@ def test_noise_is_for_training_only() -> None:
         classifier.eval()
         assert torch.equal(classifier(rows)[1], classifier(rows)[1])
     assert alike(torch.eye(4)).item() == 0
+
+
+def test_a_classifier_is_asked_to_be_sure_and_to_tell_what_is_real() -> None:
+    """The parts of the loss of GraphSGAN, by hand, each with its own weight."""
+    torch.manual_seed(0)
+    by_label, about, fake = torch.randn(4, 3), torch.randn(5, 3), torch.randn(6, 3)
+    labels = torch.tensor([0, 1, 2, 0])
+
+    def classifier(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.eye(15), torch.cat([by_label, about, fake])
+
+    def loss(real: float, sure: float) -> float:
+        chosen = GraphSGANOptions(real=real, sure=sure)
+        return float(classifier_loss(classifier, by_label, labels, about, fake, chosen))  # type: ignore[arg-type]
+
+    right = float(torch.nn.functional.cross_entropy(by_label, labels))
+    apart = float(alike(torch.eye(15)[4:9]))
+    assert loss(0, 0) == pytest.approx(right + apart, abs=1e-5)
+    shares = about.softmax(dim=1)
+    entropy = float(-(shares * shares.log()).sum() / shares.numel())
+    assert loss(0, 1) - loss(0, 0) == pytest.approx(entropy, abs=1e-5)
+    assert entropy > 0
+    there = torch.sigmoid(about.logsumexp(dim=1)).log().mean()
+    made_up = torch.sigmoid(-fake.logsumexp(dim=1)).log().mean()
+    assert loss(1, 0) - loss(0, 0) == pytest.approx(float(-(there + made_up) / 2), abs=1e-5)
+
+
+def test_penalties_and_shares_are_those_that_do_best(small: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a made-up classifier that is right only with one of them, that one is chosen."""
+    right_one: list[float] = []
+
+    class Only:
+        def __init__(self, penalty: float) -> None:
+            self.penalty = penalty
+
+        def fit(self, rows: np.ndarray, labels: np.ndarray) -> Only:
+            return self
+
+        def predict(self, rows: np.ndarray) -> np.ndarray:
+            return np.full(rows.shape[0], 0 if [self.penalty] == right_one else 1)
+
+    monkeypatch.setattr(classifiers, "_logistic", Only)
+    labels, kept = np.array([0, 1] * 5 + [0] * 10), np.arange(20) >= 10
+    for best in classifiers.PENALTIES:
+        right_one[:] = [best]
+        assert classifiers._choose_penalty(np.zeros((20, 1)), labels, kept) == best
+    for best in seano.OWN:
+        used = []
+
+        def learn(problem, network, chosen, part, best=best, used=used):
+            used.append(chosen.own)
+            right = small.labels if chosen.own == best else (small.labels + 1) % small.n_classes
+            return np.eye(small.n_classes)[right], np.zeros((small.n_nodes, 1))
+
+        monkeypatch.setattr(seano, "_learn", learn)
+        seano.fit(Problem("classification", small))
+        assert used[:-1] == list(seano.OWN)
+        assert used[-1] == best
+
+
+@pytest.mark.parametrize("name", ["gcn", "seano"])
+def test_nothing_is_dropped_when_it_is_asked(
+    small: Network, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dropout is for learning: the answer is that of the last weights, the same whatever is drawn then."""
+    seen = []
+    real = torch.nn.functional.dropout
+
+    def recorded(rows: torch.Tensor, share: float = 0.5, training: bool = True, *rest: bool) -> torch.Tensor:
+        if not torch.is_grad_enabled():
+            seen.append(share if training else 0.0)
+        return real(rows, share, training, *rest)
+
+    monkeypatch.setattr(torch.nn.functional, "dropout", recorded)
+    monkeypatch.setattr(seano, "dropout", recorded)
+    problem = Problem("classification", small, changes=("epochs=2",))
+    METHODS[name].fit(problem)
+    assert not any(seen)

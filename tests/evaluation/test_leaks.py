@@ -112,3 +112,27 @@ def test_the_validation_part_is_tuned_on_without_the_test_part(demo: Network, ta
     first, second = (problem.network for problem in problems)
     assert (first.links != second.links).nnz == (first.attributes != second.attributes).nnz == 0
     assert np.array_equal(first.labels, second.labels)
+
+
+def test_the_strict_svm_learns_from_the_labelled_alone(
+    demo: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On vectors that give the classes away, hidden labels that were turned over are all missed."""
+
+    class Oracle(Answer):
+        def probabilities(self) -> np.ndarray:
+            return np.full((demo.n_nodes, demo.n_classes), 1 / demo.n_classes)
+
+        def embedding(self) -> np.ndarray:
+            noise = np.random.default_rng(0).normal(size=(demo.n_nodes, demo.n_classes))
+            return np.eye(demo.n_classes)[demo.labels] + 0.05 * noise
+
+    splits = draw_splits(demo, "classification", seed=0)
+    monkeypatch.setattr(evaluation, "draw_splits", lambda *_: splits)
+    oracle = Method("oracle", ("classification",), lambda problem: Oracle(), "knows")
+    found = [
+        evaluate(each, "classification", oracle, seeds=1)["metrics"]["svm_accuracy"]["mean"]
+        for each in (demo, turn_over(demo, splits))
+    ]
+    assert found[0] > 0.95
+    assert found[1] < 0.05

@@ -197,3 +197,28 @@ def test_a_server_multiplies_matrices_on_one_thread():
         with one_thread_each():
             assert threads() == {1}
         assert threads() == before
+
+
+def test_a_token_may_come_from_a_file(model, tmp_path):
+    """Not from the command line, which others who use the machine can see."""
+    (tmp_path / "token").write_text("from a file\nnot this\n")
+    process, address = started(
+        "serve", model, "--port", "0", "--method", "pca", "--token-file", tmp_path / "token"
+    )
+    try:
+        base = address.partition("#")[0]
+        with pytest.raises(HTTPError, match="401"):
+            ask(f"{base}api/v1/model", "wrong")
+        assert ask(f"{base}api/v1/model", "from a file")
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.mark.parametrize("content", [None, "", "\n"])
+def test_a_token_file_without_a_token_is_refused(model, tmp_path, content, capfd):
+    if content is not None:
+        (tmp_path / "token").write_text(content)
+    assert run("serve", model, "--port", "0", "--token-file", tmp_path / "token") == 2
+    assert run("serve", model, "--token", "x", "--token-file", tmp_path / "token") == 2
+    assert "not both" in capfd.readouterr().err

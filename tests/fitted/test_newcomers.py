@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from coembed.fitted.newcomers import place_newcomers
+from coembed.fitted.space import bias_of_new
 from coembed.network.network import Network
 from coembed.settings import preset_settings
 from coembed.training import fit
@@ -73,3 +74,10 @@ def test_few_and_many_newcomers_have_the_same_views(rng, monkeypatch):
     monkeypatch.setattr(type_views, "FEW", 0)
     many = place_newcomers(model, "node", rows)
     np.testing.assert_allclose(few.codes.mean, many.codes.mean, atol=1e-5)
+
+
+def test_the_bias_of_a_newcomer_grows_with_its_entries_from_a_constant():
+    weights = np.array([2.0, -1.0, 0.5], dtype=np.float32)
+    counts = np.array([[0, 0], [np.e - 1, 0], [0, np.e - 1]])
+    np.testing.assert_allclose(bias_of_new(weights, counts), [0.5, 2.5, -0.5], rtol=1e-6)
+    np.testing.assert_array_equal(bias_of_new(None, counts), [0, 0, 0])

@@ -141,3 +141,28 @@ def test_a_placed_result_cannot_place_more(fitted):
     placed = fitted.embed(fitted.network).result
     with pytest.raises(InputError, match="use the model that was trained"):
         placed.embed(fitted.network)
+
+
+def test_new_nodes_that_are_linked_to_one_another_land_where_the_formula_says(fitted, rng):
+    """Known ones stay as they are; the degree of a new one counts its links with known and with new ones."""
+    old = fitted.network
+    to_known = (rng.random((3, 40)) < 0.15).astype(np.float64)
+    among = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]], dtype=np.float64)
+    owned = (rng.random((3, 15)) < 0.3).astype(np.float64)
+    grown = Network.build(
+        np.block([[old.links.toarray(), to_known.T], [to_known, among]]),
+        np.vstack([old.attributes.toarray(), owned]),
+        node_names=[*old.node_names, "u", "v", "w"],
+        attribute_names=old.attribute_names,
+    )
+    placed = fitted.embed(grown).result
+    layers, trained = fitted.placing.layers["node"], fitted.trained.rows["node"]
+    half = ((to_known.sum(axis=1) + among.sum(axis=1) + 1) ** -0.5)[:, None]
+
+    def propagated(at_known, here):
+        return half * (to_known @ (trained.scale * at_known) + (among + np.eye(3)) @ (half * here))
+
+    first = to_known @ layers.first["links"] + owned @ layers.first["words"]
+    outputs = propagated(trained.hidden, np.tanh(propagated(trained.first, first))) @ layers.last
+    outputs = outputs + placed.probabilities[40:] @ fitted.types["node"].label_shift
+    np.testing.assert_allclose(placed.node_mean[40:], outputs[:, :5], atol=1e-5)

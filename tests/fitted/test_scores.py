@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -119,3 +121,30 @@ def test_cosine_std_agrees_with_small_noise_monte_carlo(rng):
         ]
     )
     np.testing.assert_allclose(cosine_std(left, right), draws.std(0), rtol=0.1)
+
+
+def with_biases(fitted, relation, source=None, target=None):
+    fit = fitted.relations[relation]
+    rows, columns = fitted.network.relation(relation).values.shape
+    changed = replace(
+        fit,
+        source_bias=np.zeros(rows, np.float32) if source is None else source,
+        target_bias=np.zeros(columns, np.float32) if target is None else target,
+    )
+    return replace(fitted, relations={**fitted.relations, relation: changed})
+
+
+def test_a_lift_knows_nothing_of_how_popular_the_far_end_is(fitted, rng):
+    """What is likely grows with the bias of the far end, what is characteristic does not; pairs and rows."""
+    nodes, attributes = fitted.network.attributes.shape
+    pairs = np.column_stack([rng.integers(nodes, size=20), rng.integers(attributes, size=20)])
+    popular = with_biases(fitted, "attributes", target=rng.normal(2, 1, attributes).astype(np.float32))
+    plain = with_biases(fitted, "attributes")
+    for score in (
+        lambda model, **how: model.score_attributes(pairs, **how),
+        lambda model, **how: model.score_rows(np.arange(3), "attributes", **how),
+    ):
+        np.testing.assert_allclose(score(popular, lift=True), score(plain, lift=True), rtol=1e-5)
+        assert not np.allclose(score(popular), score(plain))
+        near = with_biases(fitted, "attributes", source=np.full(nodes, 2, np.float32))
+        assert not np.allclose(score(near, lift=True), score(plain, lift=True))

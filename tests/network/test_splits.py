@@ -14,6 +14,7 @@ from coembed.network import (
     split_labels,
     split_links,
 )
+from coembed.network.pairs import ACROSS, DIRECTED, UNDIRECTED, matched_negatives, true_pairs
 
 SPLITS = [("links", split_links), ("attributes", split_attributes)]
 ARRAYS = (
@@ -246,3 +247,32 @@ def test_a_split_is_not_applied_to_a_network_of_other_size(demo, odd):
 def test_a_network_without_labels_gives_an_empty_label_split():
     split = split_labels(Network.build([[0, 1], [1, 0]]))
     assert len(split.train) == len(split.test) == 0
+
+
+@pytest.mark.parametrize("pairing", [ACROSS, UNDIRECTED, DIRECTED])
+@pytest.mark.parametrize("density", [0.1, 0.6])
+def test_matched_negatives_are_absent_and_as_popular(pairing, density):
+    """None is a pair that is there, none occurs twice, and every item occurs as often as in the positives."""
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 40)) < density
+    if pairing.same:
+        dense &= ~np.eye(40, dtype=bool)
+    if pairing.undirected:
+        dense = np.triu(dense, 1)
+        dense |= dense.T
+    matrix = sp.csr_array(dense.astype(np.float32))
+    pairs = true_pairs(matrix, pairing)
+    some = pairs[rng.choice(len(pairs), len(pairs) // 3, replace=False)]
+    positives, negatives = matched_negatives(matrix, pairing, some, rng)
+    assert len(positives) == len(negatives) > len(some) / 4
+    assert not dense[negatives[:, 0], negatives[:, 1]].any()
+    assert len(np.unique(negatives, axis=0)) == len(negatives)
+    if pairing.same:
+        assert (negatives[:, 0] != negatives[:, 1]).all()
+    if pairing.undirected:
+        counts = [np.bincount(each.ravel(), minlength=40) for each in (positives, negatives)]
+        np.testing.assert_array_equal(*counts)
+    else:
+        for end in (0, 1):
+            counts = [np.bincount(each[:, end], minlength=40) for each in (positives, negatives)]
+            np.testing.assert_array_equal(*counts)

@@ -118,7 +118,7 @@ def _models(network: object) -> None:
 
     general = people_network(people=12, films=8)
     write(general, CORPUS / "mapped-types", "mapped")
-    small = {"epochs": 2, "dim": 3, "hidden": 4, "rank": 3}
+    small = {"epochs": 2, "dim": 3, "hidden": 4, "rank": 3, "space_dim": 6}
     save(fit(general, preset_settings("best", **small)), CORPUS / "model")
     paper = preset_settings("paper", epochs=2, dim=3, hidden=4)
     save(fit(network, paper), CORPUS / "model-paper")

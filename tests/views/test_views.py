@@ -61,6 +61,9 @@ def test_views_are_the_products_they_are_named_after(network):
     assert list(views.all) == ["words", *expected, "position"]
     np.testing.assert_allclose(views.sparse["words"].toarray(), x, atol=1e-6)
     np.testing.assert_allclose(np.expm1(views.evidence[:, 0]), links.sum(axis=1), atol=1e-4)
+    half = 1 / np.sqrt(np.maximum(links.sum(axis=1), 1))
+    position = (half[:, None] * links * half) @ lens.types["node"].position.vectors
+    np.testing.assert_allclose(views.dense["position"], position, atol=1e-5)
 
 
 def test_full_rank_coordinates_keep_all_cosines(network):
@@ -255,3 +258,12 @@ def test_candidates_hold_nearly_all_of_the_nearest(monkeypatch, compared):
     assert not (found.rows == np.arange(900)[:, None]).any()
     again = nearest_neighbours.nearest_fellows(own, own @ basis.vectors, 10)
     np.testing.assert_array_equal(found.rows, again.rows)
+
+
+def test_evidence_is_how_many_entries_there_are_of_each(network):
+    """Of a plain network links, then words."""
+    from coembed.views import look
+
+    views = look(network, readings(network), 4, 3).types["node"]
+    counts = [np.diff(network.links.indptr), np.diff(network.attributes.indptr)]
+    np.testing.assert_allclose(views.evidence, np.log1p(np.stack(counts, axis=1)), rtol=1e-6)

@@ -11,6 +11,7 @@ import typer
 from coembed.cli.console import say, to_stderr
 from coembed.cli.options import ModelPath, Quiet
 from coembed.errors import InputError
+from coembed.untrusted import reading
 
 if TYPE_CHECKING:
     from coembed.explorer import Explorer
@@ -29,6 +30,15 @@ Token = Annotated[
         "--token",
         envvar="COEMBED_TOKEN",
         help="What requests must show; made up, if others can reach the host.",
+        show_default=False,
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="A file whose first line is the token: others who use this machine see the command line.",
         show_default=False,
     ),
 ]
@@ -54,6 +64,7 @@ def explore(
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
+    token_file: TokenFile = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
     quiet: Quiet = False,
 ) -> None:
@@ -65,8 +76,9 @@ def explore(
 
     `coembed explore model --truth wordnet.npz --no-browser`
     """
+    given = _token(token, token_file)
     explorer = _explorer(model, truth, method, quiet)
-    _serve(explorer, host, port, token, browser=browser, elsewhere=True)
+    _serve(explorer, host, port, given, browser=browser, elsewhere=True)
 
 
 def serve(
@@ -76,6 +88,7 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
+    token_file: TokenFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Answer questions about a model over HTTP, without opening a browser.
@@ -86,8 +99,9 @@ def serve(
 
     `coembed serve model --host 0.0.0.0 --token "$SECRET"`
     """
+    given = _token(token, token_file)
     explorer = _explorer(model, truth, method, quiet)
-    _serve(explorer, host, port, token, browser=False, elsewhere=False)
+    _serve(explorer, host, port, given, browser=False, elsewhere=False)
 
 
 def report(
@@ -118,6 +132,19 @@ def report(
     with WorkProgress("writing cards", quiet) as progress:
         write_report(explorer, output, cards, progress)
     say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
+
+
+def _token(token: str | None, file: Path | None) -> str | None:
+    """The token itself, or the first line of a file."""
+    if file is None:
+        return token
+    if token is not None:
+        raise InputError("give --token or --token-file, not both")
+    with reading(file, "a text"):
+        lines = file.read_text(encoding="utf-8").splitlines()
+    if not lines or not lines[0].strip():
+        raise InputError(f"{file} is empty; put the token on its first line")
+    return lines[0].strip()
 
 
 def _serve(

@@ -21,6 +21,7 @@ from coembed.explorer.new_items import Newcomer, welcome
 from coembed.explorer.new_rows_answer import predict_rows
 from coembed.fitted.cell_texts import cell_texts
 from coembed.fitted.questions import named_relation
+from coembed.records import plain
 
 ARROW = "application/vnd.apache.arrow.stream"
 KEPT_CARDS = 1024
@@ -57,7 +58,11 @@ class Json(JSONResponse):
     """JSON in ASCII: names that are no valid Unicode still go over the wire."""
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        try:
+            text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+        except ValueError:  # a score beyond all numbers, as a strange model may give: null
+            text = json.dumps(plain(content), allow_nan=False, separators=(",", ":"))
+        return text.encode()
 
 
 class Kept:

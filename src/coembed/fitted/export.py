@@ -16,6 +16,7 @@ from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.network.items import Items
+from coembed.network.names import as_unicode
 
 Format = Literal["csv", "parquet", "npz", "word2vec", "projector"]
 FORMATS: tuple[Format, ...] = ("csv", "parquet", "npz", "word2vec", "projector")
@@ -133,9 +134,9 @@ def check_target(path: Path, format: str | None = None) -> Format:
 def _columns(parts: Mapping[str, Exported]) -> tuple[list[str], list[str], list[str], np.ndarray, np.ndarray]:
     """Type, id, title, mean and standard deviation of all rows, type after type."""
     return (
-        [name for name, rows in parts.items() for _ in range(len(rows))],
-        [id for rows in parts.values() for id in rows.ids],
-        [title for rows in parts.values() for title in rows.titles],
+        [as_unicode(name) for name, rows in parts.items() for _ in range(len(rows))],
+        [as_unicode(id) for rows in parts.values() for id in rows.ids],
+        [as_unicode(title) for rows in parts.values() for title in rows.titles],
         np.vstack([rows.mean for rows in parts.values()]),
         np.vstack([rows.std for rows in parts.values()]),
     )
@@ -154,7 +155,7 @@ def _labels(fitted: Fitted, parts: Mapping[str, Exported]) -> tuple[list[str | N
             continue
         classes = leading_classes(fitted, name, every)
         likely = np.take_along_axis(fitted.predict_proba(name), classes[:, None], 1)[:, 0]
-        labels += texts
+        labels += [as_unicode(text) for text in texts]
         chances += np.where(rows.items.labels.is_known, 1, likely).tolist()
     return labels, chances
 

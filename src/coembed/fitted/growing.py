@@ -21,6 +21,7 @@ from coembed.network.network import Network
 from coembed.network.relations import Relation
 from coembed.network.ways import ways_of
 from coembed.views import Touch
+from coembed.views.reach import NOTHING, touching_nothing
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -147,7 +148,7 @@ class Meeting:
             rows = self._matrix(relation.name)[self.added[type]]
             known = _moved(rows, self.known[relation.target], len(self.old.items(relation.target)))
             found[f"{relation.name}>"] = Touch(reading_of(fitted, relation.name, known), None)
-        return found
+        return found or {NOTHING: touching_nothing(len(self.added[type]))}
 
     def owners(self, fitted: Fitted, attributes: str) -> sp.csr_array:
         """Of the new attributes of a type, the known items that have them."""

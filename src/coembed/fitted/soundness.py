@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from coembed.fitted.trees import Trees
     from coembed.network.relations import Relation
 
+LARGEST = 1e9
+"""Of codes: their products are finite then."""
 MOST_DEPTH = 64
 """Steps through a tree that are taken on trust."""
 
@@ -45,6 +47,11 @@ def check_sound(fitted: Fitted, values: bool = True) -> None:
         for array in pack(parts)[1].values():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise InputError("it holds NaN or infinity")
+        for name, space in fitted.types.items():
+            if max(abs(space.mean).max(initial=0), space.std.max(initial=0)) > LARGEST:
+                raise InputError(f"its codes of {name} are beyond what any fit leaves")
+            if space.std.min(initial=0) < 0:
+                raise InputError(f"its deviations of {name} are negative")
 
 
 def _check_types(fitted: Fitted) -> None:

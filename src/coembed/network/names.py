@@ -176,6 +176,32 @@ class Names:
 _AS = ("utf-8", "surrogatepass")
 
 
+def is_unicode(text: str) -> bool:
+    """Whether other programs can read it; a file name that is no text has surrogates in its place.
+
+    Examples
+    --------
+    >>> is_unicode("日本"), is_unicode("\\udcff")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def as_unicode(text: str) -> str:
+    """The text, surrogates written out.
+
+    Examples
+    --------
+    >>> as_unicode("a\\udcff") == r"a\\udcff"
+    True
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _decoded(texts: pa.Array) -> list[str]:
     return [text.decode(*_AS) for text in texts.to_pylist()]
 

@@ -57,7 +57,15 @@ def touching(network: Network, type: str, read: Callable[[Relation], sp.csr_arra
         found[way.name] = Touch(None, matrix if way.forwards else matrix.T.tocsr())
     for relation in network.columns(type):
         found[f"{relation.name}>"] = Touch(read(relation), None)
-    return found
+    return found or {NOTHING: touching_nothing(len(network.items(type)))}
+
+
+NOTHING = "~"
+"""The way of items that have neither relations nor columns: it leads nowhere, and says how many they are."""
+
+
+def touching_nothing(count: int) -> Touch:
+    return Touch(sp.csr_array((count, 0), dtype=np.float32), None)
 
 
 @dataclass(frozen=True)

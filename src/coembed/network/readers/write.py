@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from coembed.errors import InputError
 from coembed.files import replacing_folder
-from coembed.network.names import Names
+from coembed.network.names import Names, is_unicode
 from coembed.network.network import Network
 from coembed.network.pairs import entries
 from coembed.network.readers.mapped import write_mapped
@@ -64,8 +64,8 @@ def write(network: Network, path: str | Path, format: str | None = None) -> None
     if not network.is_plain or network.main.titles is not None:
         write_general(network, path, format)
         return
-    tables = as_tables(network)
     _check_names(network, format)
+    tables = as_tables(network)
     with replacing_folder(path, OWN_NAMES) as folder:
         for role, table in tables.items():
             file = folder / f"{role}.{format}"
@@ -123,8 +123,9 @@ def _check_names(network: Network, format: str) -> None:
     """Tables cannot hold every name (text: no outer blanks, no line ends): refuse, rather than change one."""
     for names in (network.node_names, network.attribute_names, network.class_names):
         for name in names:
-            if not name or (format == "csv" and (name != name.strip() or "\n" in name or "\r" in name)):
+            lost = not name or (format == "csv" and (name != name.strip() or "\n" in name or "\r" in name))
+            if lost or not is_unicode(name):
                 raise InputError(
-                    f"{network.name}: {format} would lose the name {name[:40]!r} "
-                    "(empty, or with outer blanks or a line end); write .npz instead"
+                    f"{network.name}: {format} would lose the name {name[:40]!r} (empty, outer blanks, "
+                    "a line end, or not Unicode); write .npz instead"
                 )

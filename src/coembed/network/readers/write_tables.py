@@ -23,7 +23,7 @@ from coembed.files import replacing_folder
 from coembed.network.columns import KINDS, MISSING
 from coembed.network.columns.tags import SEPARATORS
 from coembed.network.items import UNKNOWN, Items
-from coembed.network.names import NameArray, Names
+from coembed.network.names import NameArray, Names, is_unicode
 from coembed.network.network import Network
 from coembed.network.readers.label_column import label_cells
 from coembed.network.readers.table_schema import (
@@ -97,6 +97,9 @@ class _Tables:
 
     def _texts(self, names: NameArray, what: str) -> pa.Array:
         """Names as text; those that a table would change are refused."""
+        strange = next((name for name in names if not is_unicode(name)), None)
+        if strange is not None:
+            raise self._refuse(f"{what} {strange[:40]!r} is not Unicode")
         texts = names.texts if isinstance(names, Names) else pa.array(list(names), pa.large_string())
         changed = pc.or_(pc.not_equal(pc.utf8_trim_whitespace(texts), texts), pc.equal(texts, ""))
         changed = pc.or_(changed, pc.match_substring_regex(texts, r"[\r\n]"))
