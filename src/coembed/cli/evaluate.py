@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,9 +19,11 @@ from coembed.cli.options import (
     SchemaFile,
     reading_options,
 )
+from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.network import Network
+    from coembed.network.honest_splits import Sides
 
 ALL_FLOORS = "all-floors"
 SHOWN = {
@@ -71,6 +74,24 @@ def evaluate(
     inputs: Annotated[
         str, typer.Option("--inputs", help="`full`, or `masked`: 15 % of every relation missing.")
     ] = "full",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="COLUMN",
+            help="Of tables: all rows with one value of it are on one side of the split.",
+            show_default=False,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="Of tables: learn from the earliest rows, ask about the others.",
+            show_default=False,
+        ),
+    ] = None,
     label_columns: LabelColumns = None,
     kinds: ColumnKinds = None,
     schema: SchemaFile = None,
@@ -87,10 +108,10 @@ def evaluate(
     `coembed evaluate my-network/ --task attributes --method popularity`
 
     `coembed evaluate tables/ --label people.job --task columns --type people --method all-floors`
-    """
-    from coembed.network import read
 
-    data = read(*network, **reading_options(label_columns, kinds, schema))
+    `coembed evaluate visits.csv --label ill --task classification --group patient --labels 0.7`
+    """
+    data, sides = _read(network, reading_options(label_columns, kinds, schema), task, type, group, time)
 
     from coembed.evaluation import evaluate as measure
 
@@ -111,6 +132,7 @@ def evaluate(
                 progress=progress,
                 type=type,
                 relation=relation,
+                sides=sides,
             )
         reports.append(report)
     if json:
@@ -119,6 +141,38 @@ def evaluate(
         _print_methods(reports)
     else:
         _print_metrics(reports[0], quiet)
+
+
+def _read(
+    paths: list[Path],
+    options: dict[str, Any],
+    task: str,
+    type: str | None,
+    group: str | None,
+    time: str | None,
+) -> tuple[Network, Sides | None]:
+    """The network, and what decides on which side of a split its items are."""
+    from coembed.network import read
+
+    if group is None and time is None:
+        return read(*paths, **options), None
+    if group is not None and time is not None:
+        raise InputError("split by a group or by a time, not both")
+    from coembed.evaluation.asked import what_is_asked
+    from coembed.network.readers.read import Asked, open_items
+    from coembed.network.readers.side_column import read_sides
+    from coembed.network.readers.table_folder import build_network
+
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist; check the path")
+    found = open_items(*paths, asked=Asked(**options))
+    if found is None:
+        raise InputError(f"{paths[0]} holds no tables of items: only these have columns to split by")
+    network = build_network(found)
+    asked = what_is_asked(network, task, type).type  # type: ignore[arg-type]
+    kind, column = ("group", group) if group is not None else ("time", time)
+    return network, read_sides(found, network, asked, kind, column or "")  # type: ignore[arg-type]
 
 
 def _methods(
