@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from coembed.errors import InputError, no_such
 
-Task = Literal["classification", "attributes", "links", "columns", "direction"]
+Task = Literal["classification", "attributes", "links", "profiling", "columns", "direction"]
 Likelihood = Literal["auto", "bernoulli", "gaussian"]
 RENAMED = {"companions": "pair_scores", "jury": "label_ensemble"}
 """Settings by the names of version 0.1, which texts, saved models and records may still use."""
@@ -47,6 +47,8 @@ class Settings:
     """Whether popular nodes and attributes are likelier to be joined to any (decoder biases)."""
     pair_scores: bool = False
     """Whether closed-form scores stand by the model's own; needs pairs kept aside to weigh them by."""
+    space_dim: int = 0
+    """Coordinates of the space of all types that the answers teach; 0: what the model infers is compared."""
     node_inputs: Literal["raw", "unit"] = "raw"
     """What the networks of a node read, [A ; X]: its row as it is, or scaled to length one."""
     attribute_inputs: Literal["raw", "unit"] = "raw"
@@ -179,6 +181,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "dim": (1, 4096),
     "hidden": (1, 65536),
     "rank": (1, 4096),
+    "space_dim": (0, 4096),
     "neighbours": (1, 1000),
     "dropout": (0, 0.99),
     "input_dropout": (0, 0.99),
@@ -238,6 +241,7 @@ _BEST: dict[str, Any] = {
     "hidden": 64,
     "biases": True,
     "pair_scores": True,
+    "space_dim": 128,
     "validation_pairs": 0.05,
     "alpha": 30.0,
     "kl_weight": 10.0,
@@ -257,6 +261,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
         "attributes": _PAPER
+        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
+        "profiling": _PAPER
         | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
         "links": _PAPER | {"epochs": 200, "dropout": 0.8},
         "columns": _PAPER | {"epochs": 200, "dropout": 0.8},

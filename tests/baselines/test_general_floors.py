@@ -38,7 +38,11 @@ ASKED: list[tuple[Task, str]] = [
     ("direction", "follows"),
 ]
 NETWORK = general_network()
-GENERAL = [name for name, method in METHODS.items() if method.scope != "plain networks" and name != "scan"]
+GENERAL = [
+    name
+    for name, method in METHODS.items()
+    if method.scope != "plain networks" and method.classes != "several" and name != "scan"
+]
 
 
 def problem_of(task: Task, what: str) -> Problem:

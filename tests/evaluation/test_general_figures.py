@@ -19,6 +19,7 @@ from coembed.evaluation import (
     Trial,
     draw_splits,
     evaluate,
+    evaluate_types,
     scan_method,
     strict_trial,
 )
@@ -147,3 +148,22 @@ def test_what_a_trial_keeps_for_validation_chooses_our_epoch(task: Task, kept: t
     assert held is not None
     assert (set(held.labels), set(held.pairs)) == kept
     assert not scan_method.holdout_of(problem, settings.change(validation=0.0, validation_pairs=0.0))
+
+
+@pytest.mark.parametrize("method", ["scan", "propagation"])
+def test_types_asked_together_have_the_figures_of_each_alone(method: str, monkeypatch) -> None:
+    network, fits = general_network(), []
+    learn = scan_method.train
+
+    def counted(*given, **how):
+        fits.append(1)
+        return learn(*given, **how)
+
+    monkeypatch.setattr(scan_method, "train", counted)
+    how = {"seeds": 1, "first_seed": 3, "labels": 0.4, "changes": ["epochs=2", "label_ensemble=0"]}
+    together = evaluate_types(network, ["person", "film"], method, **how)
+    assert len(fits) == (method == "scan")
+    for report in together:
+        alone = evaluate(network, "classification", method, type=report["type"], **how)
+        assert report["metrics"] == alone["metrics"]
+        assert (report["seeds"], report["task"]) == ([3], "classification")

@@ -97,11 +97,11 @@ def test_exported_queries_rank_as_the_model_does(general, tmp_path):
         assert {f"{type}.mean" for type in general.network.types} <= set(arrays)
         assert list(arrays["person.titles"][:2]) == ["Person 0", "Person 0"]
         assert arrays["film.probabilities"].shape == (40, 2)
-        query, codes = arrays["follows.query"], arrays["person.mean"]
+        query, keys = arrays["follows.query"], arrays["follows.key"]
     fit = general.relations["follows"]
-    here = general.codes("person")
+    here = general.latents("person")
     scores = fit.crossed(here, here).mean
-    difference = scores - query @ codes.T  # the same for all targets of a source
+    difference = scores - query @ keys.T  # the same for all targets of a source
     np.testing.assert_allclose(difference, difference[:, :1].repeat(60, axis=1), atol=1e-4)
 
 

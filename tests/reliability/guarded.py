@@ -100,3 +100,23 @@ def outcome(run: object, case: str) -> str:
     except BaseException as error:
         said = f"raised {type(error).__name__}: {str(error)[:300]}"
     return said.encode("utf-8", "backslashreplace").decode()[:2000]
+
+
+def misbehave(how: str) -> str:
+    """What the guard is for; for its own test."""
+    import ctypes
+    import time
+
+    from coembed.errors import InputError
+
+    if how == "die":
+        ctypes.string_at(0)
+    if how == "hang":
+        time.sleep(1000)
+    if how == "raise":
+        raise KeyError("x")
+    if how == "fill":
+        bytes(1 << 40)
+    if how == "refuse":
+        raise InputError("no,\nnever")
+    return "\n"

@@ -8,7 +8,7 @@ from coembed.model import row_chunks
 from coembed.network import synthesize, true_classes
 from coembed.settings import preset_settings
 from coembed.training import fit, holdout, label_ensemble, pair_score_weights
-from coembed.views import decomposition, nearest_neighbours
+from coembed.views import budget, decomposition, nearest_neighbours
 
 NODES, CLASSES = 1500, 4
 
@@ -18,7 +18,8 @@ def large(monkeypatch):
     pytest.importorskip("faiss")
     for module, limits in {
         row_chunks: {"WHOLE": 300, "PART": 256, "MEMORY": 0.0},
-        decomposition: {"MANY_ROWS": 300, "ROWS": 500, "NUMBERS": 24 * NODES, "UNITS": 20 * NODES},
+        decomposition: {"MANY_ROWS": 300, "ROWS": 500, "NUMBERS": 24 * NODES},
+        budget: {"UNITS": 20 * NODES},
         nearest_neighbours: {"EXACT_ROWS": 200, "MOST_ROWS": 500, "SEARCHED": 256},
         label_ensemble: {"MANY": 100, "ASIDE": 50},
         holdout: {"MOST_PAIRS": 2000},

@@ -32,12 +32,13 @@ _ATTRIBUTES: tuple[Task, ...] = ("attributes",)
 _LINKS: tuple[Task, ...] = ("links",)
 _COLUMNS: tuple[Task, ...] = ("columns",)
 _DIRECTION: tuple[Task, ...] = ("direction",)
+_SPACES: tuple[Task, ...] = (*_PAIRS, "profiling")
 _PLAIN: Scope = "plain networks"
 _SAME: Scope = "relations of a type with itself"
 
 _SCAN = Method(
     "scan",
-    (*_CLASSES, *_PAIRS, *_COLUMNS, *_DIRECTION),
+    (*_CLASSES, *_SPACES, *_COLUMNS, *_DIRECTION),
     scan_method.fit,
     "items and attributes as Gaussians in one space",
     classes="any",
@@ -81,7 +82,7 @@ _FLOORS = (
         "common neighbours by 1 / degree",
         scope=_SAME,
     ),
-    Method("svd", _PAIRS, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
+    Method("svd", _SPACES, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
     Method(
         "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
     ),
@@ -194,7 +195,7 @@ _RIVALS = (
         bla.BLAOptions,
         _PLAIN,
     ),
-    Method("can", _PAIRS, can.fit, "this package's model without labels", scope=_PLAIN),
+    Method("can", _SPACES, can.fit, "this package's model without labels", scope=_PLAIN),
 )
 
 METHODS: dict[str, Method] = {each.name: guarded(each) for each in (_SCAN, *_FLOORS, *_RIVALS)}

@@ -43,6 +43,9 @@ class Factors(Answer):
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
         return np.einsum("nd,nd->n", self.node[pairs[:, 0]], self.item[pairs[:, 1]])
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.node, self.item
+
     def arrays(self) -> Mapping[str, np.ndarray]:
         return {"node": self.node, "item": self.item}
 

@@ -31,6 +31,7 @@ SHOWN = {
     "several classes": ("map", "micro_f1", "macro_f1"),
     "columns": ("mean_r2", "mean_accuracy", "gain"),
     "direction": ("auc", "accuracy"),
+    "profiling": ("recall_at_10", "precision_at_10", "auc", "mixing", "answered_recall_at_10"),
 }
 """Figures of a table of several methods."""
 SHOWN_OF_PAIRS = ("auc", "ap", "auc_matched", "mrr", "recall_at_10")
@@ -42,7 +43,7 @@ def evaluate(
         str,
         typer.Option(
             "--task",
-            help="`classification`, `links`, `attributes`, `columns` or `direction`.",
+            help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
         ),
     ],
@@ -56,7 +57,12 @@ def evaluate(
         ),
     ] = None,
     type: Annotated[
-        str | None, typer.Option("--type", help="Whose classes or cells are asked.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--type",
+            help="Whose classes or cells are asked; of classes it may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     relation: Annotated[
         str | None, typer.Option("--relation", help="Whose pairs are asked.", show_default=False)
@@ -109,32 +115,38 @@ def evaluate(
 
     `coembed evaluate tables/ --label people.job --task columns --type people --method all-floors`
 
+    `coembed evaluate tables/ --task classification --label people.job --label films.genre --type people
+    --type films`
+
     `coembed evaluate visits.csv --label ill --task classification --group patient --labels 0.7`
     """
-    data, sides = _read(network, reading_options(label_columns, kinds, schema), task, type, group, time)
+    types = list(dict.fromkeys(type or []))
+    if len(types) > 1 and (task != "classification" or protocol != "strict" or relation or group or time):
+        raise InputError("several types are asked together about classes only, by the strict protocol")
+    asked = types[0] if types else None
+    data, sides = _read(network, reading_options(label_columns, kinds, schema), task, asked, group, time)
 
     from coembed.evaluation import evaluate as measure
+    from coembed.evaluation import evaluate_types
 
+    how: dict[str, Any] = {
+        "preset": preset,
+        "labels": labels,
+        "first_seed": first_seed,
+        "seeds": seeds,
+        "inputs": inputs,
+        "changes": changes or [],
+    }
     reports = []
-    for name in _methods(method or ["scan"], data, task, type, relation):
+    for name in _methods(method or ["scan"], data, task, asked, relation):
         with TrainingProgress(f"{name} on {data.name}", quiet) as progress:
-            report: dict[str, Any] = measure(
-                data,
-                task,  # type: ignore[arg-type]
-                method=name,
-                preset=preset,
-                labels=labels,
-                first_seed=first_seed,
-                seeds=seeds,
-                protocol=protocol,  # type: ignore[arg-type]
-                inputs=inputs,  # type: ignore[arg-type]
-                changes=changes or [],
-                progress=progress,
-                type=type,
-                relation=relation,
-                sides=sides,
-            )
-        reports.append(report)
+            how |= {"method": name, "progress": progress}
+            if len(types) > 1:
+                reports += evaluate_types(data, types, **how)
+                continue
+            named = {"type": asked, "relation": relation, "protocol": protocol, "sides": sides}
+            report = measure(data, task, **how, **named)  # type: ignore[arg-type]
+            reports.append(report)
     if json:
         print_json(reports if len(reports) > 1 else reports[0])
     elif len(reports) > 1:
@@ -199,15 +211,17 @@ def _print_methods(reports: list[dict[str, Any]]) -> None:
     task = "several classes" if "map" in first else reports[0]["task"]
     shown = [name for name in SHOWN.get(task, SHOWN_OF_PAIRS) if name in first]
     several = len(reports[0]["seeds"]) > 1
+    types = ["type"] if len({report["type"] for report in reports}) > 1 else []
     rows = [
         (
             report["method"],
+            *([report["type"]] if types else []),
             *(_with_spread(report["metrics"][name], several) for name in shown),
             sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"]),
         )
         for report in reports
     ]
-    print_rows(("method", *shown, "seconds a fit"), rows)
+    print_rows(("method", *types, *shown, "seconds a fit"), rows)
 
 
 def _with_spread(figure: dict[str, Any], several: bool) -> str:

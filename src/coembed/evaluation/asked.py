@@ -9,7 +9,7 @@ from coembed.errors import InputError
 from coembed.network import Network, Relation
 from coembed.settings import Task
 
-OF_PAIRS: tuple[Task, ...] = ("links", "attributes", "direction")
+OF_PAIRS: tuple[Task, ...] = ("links", "attributes", "profiling", "direction")
 """Tasks that ask about the pairs of one relation; the others ask about the items of one type."""
 
 
@@ -26,8 +26,8 @@ def what_is_asked(
     """The type and the relation of a task: those named, else the first that can be asked about.
 
     `classification` and `columns` take the main type, or the first that has classes or cells; `links` the
-    first relation that is not a column, `attributes` the first column of tags, counts or words, and
-    `direction` the first directed relation, each of the type that is named, if one is.
+    first relation that is not a column, `attributes` and `profiling` the first column of tags, counts or
+    words, and `direction` the first directed relation, each of the type that is named, if one is.
 
     Examples
     --------
@@ -67,12 +67,13 @@ def _relation(network: Network, task: Task, type: str | None, name: str | None) 
             raise InputError(f"relation {name} joins {chosen.source} and {chosen.target}, not {type}")
         return chosen
     # entries of a column are told of the one who has them; a link may be asked for from either end
-    wanted = type or (network.main.name if task == "attributes" else None)
+    wanted = type or (network.main.name if task in ("attributes", "profiling") else None)
     first = _first(each for each in able if wanted in (None, each.source, each.target))
     if first is None and type is None:
         first = _first(able)
     if first is None:
-        what = {"links": "relation", "attributes": "column of tags, counts or words"}
+        words = "column of tags, counts or words"
+        what = {"links": "relation", "attributes": words, "profiling": words}
         whose = f" of {type}" if type else ""
         raise InputError(
             f"{network.name} has no {what.get(task, 'directed relation')}{whose} to ask about; "
@@ -82,7 +83,7 @@ def _relation(network: Network, task: Task, type: str | None, name: str | None) 
 
 
 def _can_be_asked(relation: Relation, task: Task) -> bool:
-    if task == "attributes":
+    if task in ("attributes", "profiling"):
         return relation.column is not None and not relation.column.has_cells
     return relation.column is None and (task == "links" or relation.directed)
 

@@ -137,9 +137,17 @@ class Answer:
             scores[at] = self.row_scores(nodes)[which, pairs[at, 1]]
         return scores
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Vectors of the items at both ends of the relation in question, to be compared by cosine."""
+        return None
+
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         """How characteristic each pair is, popularity apart; asked where the absent pairs are as popular."""
         return self.pair_scores(pairs)
+
+    def about(self, type: str) -> Answer | None:
+        """What was learnt, asked about the classes of another type; None if that has to be learnt anew."""
+        return None
 
     def as_published(self, seed: int) -> Answer:
         """The same answer, read as the public code of SCAN reads its own (see the published protocol)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,15 @@ class ScanAnswer(Answer):
     def pair_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs)
 
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        ends = self.fitted.network.relation(self.relation)
+        return self.fitted.codes(ends.source).mean, self.fitted.codes(ends.target).mean
+
     def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
         return self.fitted.score(self.relation, pairs, lift=True)
+
+    def about(self, type: str) -> ScanAnswer:
+        return replace(self, type=type)
 
     def as_published(self, seed: int) -> Answer:
         drawn = self.fitted.draw(np.random.default_rng(seed))
@@ -95,7 +102,7 @@ class DrawnAnswer(ScanAnswer):
     target: np.ndarray
 
     def embedding(self) -> np.ndarray:
-        return self.fitted.codes(self.type).mean[:, : self.fitted.dim]
+        return self.fitted.latents(self.type).mean[:, : self.fitted.dim]
 
     def row_scores(self, nodes: np.ndarray) -> np.ndarray:
         return self.source[nodes] @ self.target.T

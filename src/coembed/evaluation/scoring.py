@@ -36,9 +36,9 @@ def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, fl
         return direction_metrics(*(finite(answer.pair_scores(pairs)) for pairs in trial.turned))
     figures: dict[str, float] = {}
     if trial.uniform is not None:
-        figures |= _score_pairs(answer.pair_scores, trial.uniform)
+        figures |= score_of_pairs(answer.pair_scores, trial.uniform)
     if trial.matched is not None and len(trial.matched.positives):
-        matched = _score_pairs(answer.lift_scores, trial.matched)
+        matched = score_of_pairs(answer.lift_scores, trial.matched)
         figures |= {f"{name}_matched": value for name, value in matched.items()}
     if trial.uniform is not None:
         hidden, known = hidden_and_known(trial.problem, trial.uniform)
@@ -57,7 +57,7 @@ def score_published(network: Network, trial: Trial, answer: Answer) -> dict[str,
     answer = answer.as_published(trial.problem.seed)
     if trial.problem.task != "classification":
         assert trial.uniform is not None
-        return _score_pairs(answer.pair_scores, trial.uniform)
+        return score_of_pairs(answer.pair_scores, trial.uniform)
     figures = _score_classes(network, trial, answer)
     embedding = answer.embedding()
     if embedding is not None:
@@ -125,6 +125,7 @@ def _truth(network: Network, trial: Trial) -> np.ndarray:
     return labels.values
 
 
-def _score_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
+def score_of_pairs(score: Callable[[np.ndarray], np.ndarray], asked: Pairs) -> dict[str, float]:
+    """How well scores tell hidden pairs from absent ones."""
     positive, negative = (finite(score(pairs)) for pairs in asked)
     return {"auc": auc(positive, negative), "ap": average_precision(positive, negative)}

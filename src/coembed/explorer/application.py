@@ -20,7 +20,13 @@ from coembed.explorer.routes import Json, make_router
 from coembed.version import __version__
 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css"}
-CODES = {401: "unauthorised", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+CODES = {
+    401: "unauthorised",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    413: "too_large",
+}
 
 
 def make_app(explorer: Explorer, token: str | None = None, any_host: bool = False) -> FastAPI:

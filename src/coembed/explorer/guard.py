@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -15,6 +17,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 1_000_000
+BODY_SECONDS = 20.0
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -84,16 +87,24 @@ class Guard:
 
     @staticmethod
     def _limited(receive: Receive) -> Receive:
-        """The body without more than its limit, whatever its header says."""
-        total = 0
+        """The body without more than its limits of size and time, whatever its header says."""
+        total, whole = 0, False
+        ends = time.monotonic() + BODY_SECONDS
 
         async def counted() -> Message:
-            nonlocal total
-            message = await receive()
+            nonlocal total, whole
+            if whole:  # only whether the other side hangs up is waited for
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), max(ends - time.monotonic(), 0))
+            except TimeoutError:
+                text = f"the body did not come within {BODY_SECONDS:g} seconds"
+                raise HTTPException(408, text, {"Connection": "close"}) from None
             total += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if total > MOST_BODY:
                 status, _, text = _too_large()
-                raise HTTPException(status, text)
+                raise HTTPException(status, text, {"Connection": "close"})
             return message
 
         return counted

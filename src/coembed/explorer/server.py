@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LONGEST_ADDRESS = 262_144
 """Bytes of a request's head: an id of 10,000 emoji, escaped, still fits."""
 
+END_SECONDS = 5
+"""For requests that are being answered when the server is told to end; then they are given up."""
+
 
 def serve(
     explorer: Explorer,
@@ -80,15 +83,17 @@ def make_server(app: FastAPI) -> Server:
     """The server, with its limits; not yet running."""
     import uvicorn
 
+    from coembed.explorer.connections import Connection
+
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
-        http="h11",
+        http=Connection,
         ws="none",
         h11_max_incomplete_event_size=LONGEST_ADDRESS,
         timeout_keep_alive=30,
-        limit_concurrency=500,
+        timeout_graceful_shutdown=END_SECONDS,
         server_header=False,
     )
     return uvicorn.Server(config)

@@ -195,7 +195,12 @@ class Batch:
         assert column is not None
         span = self.fitted.span(relation)
         for part in parts_of(self.rows, 4 * len(span) + 64):
-            expected, spread = cell_answers(self.fitted, relation, self.fitted.codes_at(self.type, part))
+            expected, spread = cell_answers(
+                self.fitted,
+                relation,
+                self.fitted.latents_at(self.type, part),
+                self.fitted.cell_features(self.type, part),
+            )
             if column.numeric:
                 expected, spread = in_unit(column, expected, spread)
             best = top_of_rows(expected, self.k)
@@ -238,12 +243,12 @@ class Batch:
         if not self.of_cells:
             start = 0 if relation.column is None else relation.column.start
             source, target = self.fitted.bias(relation.name)
-            step = max(AT_ONCE // (8 * self.fitted.code_dim), 1)
+            step = max(AT_ONCE // (8 * self.fitted.latent_dim), 1)
             for at in range(0, len(rows), step):
                 some = slice(at, at + step)
                 moments = fit.aligned(
-                    self.fitted.codes_at(relation.source, near[some]),
-                    self.fitted.codes_at(relation.target, far[some]),
+                    self.fitted.latents_at(relation.source, near[some]),
+                    self.fitted.latents_at(relation.target, far[some]),
                 ).moved(source[near[some]] + target[far[some] - start])
                 std[some] = fit.unit * fit.kind.spread(moments.mean, moments.variance)
         known = np.isin(

@@ -94,8 +94,8 @@ def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
     cosine of any two rows says how related they are. Of a number there are two rows, where it is high and
     where it is low. ``TYPE.titles`` where items have titles; ``TYPE.probabilities`` and ``TYPE.classes``
     where they have classes. Of a relation that has a direction, or that is one of several between the same
-    types, ``RELATION.query``: what to compare with the codes of its target instead of the codes of its
-    source.
+    types, ``RELATION.query`` and ``RELATION.key``: the inner product of a row of the one (a source) and of
+    the other (a target) tells which way a pair goes, which a cosine cannot.
     """
     found: dict[str, np.ndarray] = {}
     for name, rows in _exported(fitted).items():
@@ -109,7 +109,9 @@ def arrays_of(fitted: Fitted) -> dict[str, np.ndarray]:
             found[f"{name}.classes"] = items.labels.classes.astype(str)
     for name, fit in fitted.relations.items():
         if fit.turn is not None or fit.lean is not None:
-            found[f"{name}.query"] = fit.query(fitted.codes(fitted.network.relation(name).source))
+            joined = fitted.network.relation(name)
+            found[f"{name}.query"] = fit.query(fitted.latents(joined.source))
+            found[f"{name}.key"] = fitted.latents(joined.target).mean
     return found
 
 

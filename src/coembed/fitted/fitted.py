@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
+from coembed.fitted.cell_models import cell_features
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.moments import CHUNK, Moments, lengths, logits
-from coembed.fitted.space import RelationFit, TypeSpace
+from coembed.fitted.space import RelationFit, TypeSpace, pointing
 from coembed.network.items import UNKNOWN
 from coembed.network.network import ATTRIBUTES, LINKS, Network
 from coembed.network.relations import Relation
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from coembed.fitted.placing import Placing, Trained
     from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
+    from coembed.views import TypeViews
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,8 @@ class Fitted:
                     f"the model has {len(space.mean)} items and {classes} classes of type {name}, "
                     f"its network {len(items)} and {items.n_classes}"
                 )
-            if len(items) and space.size != self.code_dim:
-                raise InputError(f"codes of type {name} have {space.size} coordinates, not {self.code_dim}")
+            if len(items) and space.size != self.latent_dim:
+                raise InputError(f"codes of type {name} have {space.size} coordinates, not {self.latent_dim}")
 
     def __repr__(self) -> str:
         lines = repr(self.network).splitlines()
@@ -88,7 +90,13 @@ class Fitted:
 
     @cached_property
     def code_dim(self) -> int:
-        """Coordinates of the common space: C = D + classes of all types."""
+        """Coordinates of the common space."""
+        taught = self.types[self.main].direction
+        return self.latent_dim if taught is None else int(taught.shape[1])
+
+    @cached_property
+    def latent_dim(self) -> int:
+        """Coordinates of what the model infers: C = D + classes of all types."""
         return next(space.size for name, space in self.types.items() if len(self.network.types[name]))
 
     @property
@@ -97,19 +105,31 @@ class Fitted:
         return int(self.types[self.main].mean.shape[1])
 
     def codes(self, type: str | None = None) -> Gaussians:
-        """The codes of all items of a type, with the observed label where there is one."""
+        """The codes of a type in the space of all types: near by cosine is what belongs together."""
         name = self.network.items(type).name
         if name not in self._codes:
-            self._codes[name] = self.types[name].codes(self.labels_of(name))
+            self._codes[name] = pointing(self.latents(name), self.types[name].direction)
         return self._codes[name]
 
     def codes_at(self, type: str, rows: np.ndarray) -> Gaussians:
         """The codes of some items; of many only these are worked out."""
+        direction = self.types[type].direction
+        return pointing(self.latents_at(type, rows), None if direction is None else direction[rows])
+
+    def latents(self, type: str | None = None) -> Gaussians:
+        """What the model infers of a type, which its own scores of pairs and cells are made of."""
+        name = self.network.items(type).name
+        if name not in self._latents:
+            self._latents[name] = self.types[name].latents(self.labels_of(name))
+        return self._latents[name]
+
+    def latents_at(self, type: str, rows: np.ndarray) -> Gaussians:
+        """The same of some items; of many only these are worked out."""
         from coembed.fitted import nearest_index
 
         if len(self.network.items(type)) <= nearest_index.EXACT_ITEMS:
-            return self.codes(type).take(rows)
-        return self.types[type].codes(self.labels_of(type), rows)
+            return self.latents(type).take(rows)
+        return self.types[type].latents(self.labels_of(type), rows)
 
     def lengths(self, type: str) -> np.ndarray:
         """Lengths of the codes' means, by which cosines are divided; 1 where it is zero."""
@@ -133,6 +153,10 @@ class Fitted:
 
     @cached_property
     def _codes(self) -> dict[str, Gaussians]:
+        return {}
+
+    @cached_property
+    def _latents(self) -> dict[str, Gaussians]:
         return {}
 
     @cached_property
@@ -392,7 +416,7 @@ class Fitted:
         """Scores of some items with *all* at the other end (a column's attributes); call it in chunks."""
         rows = np.asarray(rows)
         joined, fit = self.network.relation(relation), self.relations[relation]
-        moments = fit.crossed(self.codes_at(joined.source, rows), self.others(relation))
+        moments = fit.crossed(self.latents_at(joined.source, rows), self.others(relation))
         source, target = self.bias(relation, lift)
         moments = moments.moved(source[rows][:, None] + target)
         others = (each.rows(rows) for each in self.pair_scores(relation))
@@ -403,22 +427,33 @@ class Fitted:
 
         Numbers: one value an item. Yes or no: a probability. Categories: a row of probabilities.
         """
-        column = self._column(relation)
-        found = self.relations[relation].kind.expected(*self.cell_moments(relation, rows))
+        from coembed.fitted.questions import cell_answers
+
+        column, rows, joined = self._column(relation), np.asarray(rows), self.network.relation(relation)
+        features = self.cell_features(joined.source, rows)
+        found, _ = cell_answers(self, joined, self.latents_at(joined.source, rows), features)
         return found if column.kind == "category" else found[:, 0]
+
+    def cell_features(self, type: str, rows: np.ndarray, views: TypeViews | None = None) -> np.ndarray | None:
+        """What other models of cells read of some items, or of newcomers seen in `views`; None if none do."""
+        models = (self.relations[each.name].cells for each in self.network.columns(type))
+        model = next((each for each in models if each is not None), None)
+        if model is None:
+            return None
+        return cell_features(views or self.trained.views[type], model.views, model.widths, rows)
 
     def cell_moments(self, relation: str, rows: np.ndarray) -> Moments:
         """Scores of some items with the attributes of a column that has cells."""
         joined, fit = self.network.relation(relation), self.relations[relation]
-        moments = fit.crossed(self.codes_at(joined.source, np.asarray(rows)), self.others(relation))
+        moments = fit.crossed(self.latents_at(joined.source, np.asarray(rows)), self.others(relation))
         return moments.moved(self.bias(relation)[1])
 
     def others(self, relation: str) -> Gaussians:
-        """The codes of the far end of a relation; of a column those of its attributes."""
+        """What is inferred of the far end of a relation; of a column, of its attributes."""
         joined = self.network.relation(relation)
-        codes = self.codes(joined.target)
+        latents = self.latents(joined.target)
         span = self.span(joined)
-        return codes if len(codes.mean) == len(span) else codes.take(span)
+        return latents if len(latents.mean) == len(span) else latents.take(span)
 
     def span(self, relation: Relation) -> np.ndarray:
         """Positions of the far end of a relation among the items of its type."""
@@ -451,10 +486,10 @@ class Fitted:
         return {}
 
     def draw(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """One random draw of all codes, by type."""
+        """One random draw of all that is inferred, by type."""
         found = {}
         for name in self.network.types:
-            codes = self.codes(name)
+            codes = self.latents(name)
             found[name] = codes.mean + rng.standard_normal(codes.mean.shape, dtype=np.float32) * codes.std
         return found
 
@@ -473,7 +508,7 @@ class Fitted:
         joined, fit = self.network.relation(relation), self.relations[relation]
         source, target = self.bias(relation, lift)
         start = 0 if joined.column is None else joined.column.start
-        here, there = self.codes(joined.source), self.codes(joined.target)
+        here, there = self.latents(joined.source), self.latents(joined.target)
         mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
         for first in range(0, len(pairs), CHUNK):
             left, right = pairs[first : first + CHUNK].T

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.fitted.common_placing import grown_directions
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.placing import entry_counts, infer, infer_attributes, placing_of, reading_of
 from coembed.fitted.space import RelationFit, TypeSpace, bias_of_new
@@ -81,10 +82,11 @@ def embed(fitted: Fitted, network: Network) -> Embedded:
             spaces[type] = space
     notices += meeting.left_out
     grown = meeting.joined_network()
+    directions = grown_directions(fitted, grown)
     result = replace(
         fitted,
         network=grown,
-        types=spaces,
+        types={type: replace(space, direction=directions[type]) for type, space in spaces.items()},
         relations={name: meeting.relation_fit(fitted, grown, name) for name in old.relations},
         placing=None,
     )

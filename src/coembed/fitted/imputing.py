@@ -119,8 +119,8 @@ def impute(
         raise InputError(f"how sure to be is a share from 0 to 1, got {only_sure:g}")
     rows, said = read_rows(fitted, table, type, id, beside)
     known = np.arange(len(rows.items)) if same_rows and rows.id is None else rows.known
-    codes, probabilities = _codes(fitted, rows, np.full(len(known), -1) if as_new else known)
-    gaps = [*_gaps(fitted, rows, codes), *_label_gaps(fitted, rows, probabilities)]
+    codes, probabilities, features = _codes(fitted, rows, np.full(len(known), -1) if as_new else known)
+    gaps = [*_gaps(fitted, rows, codes, features), *_label_gaps(fitted, rows, probabilities)]
     empty = {each.cells.name: len(each.rows) for each in gaps}
     if not gaps:
         said.append(f"{rows.table.path.name}: no cell of a column that the model knows is empty")
@@ -135,25 +135,35 @@ def impute(
     return Imputed(pa.concat_tables(tables), empty, full, tuple(said))
 
 
-def _codes(fitted: Fitted, rows: NewRows, known: np.ndarray) -> tuple[Gaussians, np.ndarray | None]:
-    """The codes and the class probabilities of all rows: as they were learnt, or by what the rows hold."""
-    size = len(known), fitted.code_dim
+def _codes(
+    fitted: Fitted, rows: NewRows, known: np.ndarray
+) -> tuple[Gaussians, np.ndarray | None, np.ndarray | None]:
+    """Codes, class probabilities and what models of cells read of all rows: as they were learnt, or by what
+    the rows hold.
+    """
+    size = len(known), fitted.latent_dim
     codes = Gaussians(np.empty(size, np.float32), np.empty(size, np.float32))
     learnt = fitted.probabilities_of(rows.type)
     probabilities = None if learnt is None else np.empty((len(known), learnt.shape[1]), np.float32)
     there = np.flatnonzero(known >= 0)
-    own = fitted.codes_at(rows.type, known[there])
+    own = fitted.latents_at(rows.type, known[there])
     codes.mean[there], codes.std[there] = own.mean, own.std
+    read = fitted.cell_features(rows.type, known[there])
+    features = None if read is None else np.empty((len(known), read.shape[1]), np.float32)
+    if features is not None:
+        features[there] = read
     if learnt is not None and probabilities is not None:
         probabilities[there] = learnt[known[there]]
     for part, placed in placed_parts(fitted, rows, np.flatnonzero(known < 0), rows.labels):
-        codes.mean[part], codes.std[part] = placed.codes.mean, placed.codes.std
+        codes.mean[part], codes.std[part] = placed.latents.mean, placed.latents.std
         if probabilities is not None:
             probabilities[part] = placed.probabilities
-    return codes, probabilities
+        if features is not None:
+            features[part] = placed.cell_features(np.arange(len(part)))
+    return codes, probabilities, features
 
 
-def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians) -> Iterator[Gaps]:
+def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians, features: np.ndarray | None) -> Iterator[Gaps]:
     """The empty cells of each column that has cells; those of tags and texts hold nothing, which is known."""
     titles = attribute_titles(fitted.network, rows.type)
     for relation in fitted.network.columns(rows.type):
@@ -163,18 +173,18 @@ def _gaps(fitted: Fitted, rows: NewRows, codes: Gaussians) -> Iterator[Gaps]:
         cells = rows.table.cells(column.name)
         at = np.flatnonzero(empty_cells(cells))
         if len(at):
-            expected, spread = _told(fitted, relation, codes, rows.index[at])
+            expected, spread = _told(fitted, relation, codes, features, rows.index[at])
             sure = _sureness(relation, expected, spread)
             own = tuple(titles[column.start : column.stop])
             yield Gaps(cells, column, own, at, expected, spread, sure)
 
 
 def _told(
-    fitted: Fitted, relation: Relation, codes: Gaussians, rows: np.ndarray
+    fitted: Fitted, relation: Relation, codes: Gaussians, features: np.ndarray | None, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     parts = [
-        cell_answers(fitted, relation, codes.take(rows[start : start + AT_ONCE]))
-        for start in range(0, len(rows), AT_ONCE)
+        cell_answers(fitted, relation, codes.take(some), None if features is None else features[some])
+        for some in (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
     ]
     expected, spread = (np.concatenate(each) for each in zip(*parts, strict=True))
     return expected, spread

@@ -15,15 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import no_such
+from coembed.fitted.common_placing import direction_of_new
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
 from coembed.fitted.moments import Moments
-from coembed.fitted.placing import entry_counts, infer, reading_of
+from coembed.fitted.placing import entry_counts, infer, new_views, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
-from coembed.fitted.space import bias_of_new
+from coembed.fitted.space import bias_of_new, pointing
 from coembed.network.items import UNKNOWN
 from coembed.network.ways import ways_of
-from coembed.views import Touch
+from coembed.views import Touch, TypeViews
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -39,15 +40,21 @@ class Newcomers:
     ----------
     rows
         What they touch, by the names of the ways: newcomers x items of the training network.
-    codes, probabilities
-        Their codes and, if their type has classes, their class probabilities.
+    latents, probabilities
+        What the model infers of them, and, if their type has classes, their class probabilities.
+    codes
+        Where they are in the common space.
+    views
+        How they are seen, if the model sees items in views.
     """
 
     fitted: Fitted
     type: str
     rows: dict[str, sp.csr_array]
-    codes: Gaussians
+    latents: Gaussians
     probabilities: np.ndarray | None
+    codes: Gaussians
+    views: TypeViews | None = None
 
     def score(self, relation: str, targets: np.ndarray) -> np.ndarray:
         """Scores with some items of the far end, newcomers x targets; the model's alone."""
@@ -66,7 +73,9 @@ class Newcomers:
         joined = self.fitted.network.relation(name)
         backwards = backwards or self.type != joined.source
         if joined.column is not None and joined.column.has_cells:
-            return cell_matches(self.fitted, joined, self._code(row), k, self._held(row, f"{name}>"))
+            held = self._held(row, f"{name}>")
+            features = self.cell_features(np.array([row]))
+            return cell_matches(self.fitted, joined, self._latent(row), k, held, features)
         undirected = joined.pairing.undirected
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
@@ -85,18 +94,22 @@ class Newcomers:
         ways = [way.name for way in ways_of(self.fitted.network, self.type) if way.other == to]
         ways += [f"{each.name}>" for each in self.fitted.network.columns(self.type) if each.target == to]
         held = np.unique(np.concatenate([_NOBODY, *(self._held(row, way) for way in ways)]))
-        return pointing_alike(self.fitted, self._code(row), to, k, _NOBODY, held)
+        return pointing_alike(self.fitted, self.codes.take(np.array([row])), to, k, _NOBODY, held)
+
+    def cell_features(self, rows: np.ndarray) -> np.ndarray | None:
+        """What models of cells beside the space read of some of them."""
+        return None if self.views is None else self.fitted.cell_features(self.type, rows, self.views)
 
     def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
         """Scores of all newcomers with some items at the other end of a relation."""
         fit, joined = self.fitted.relations[relation], self.fitted.network.relation(relation)
-        counts = entry_counts(self.fitted.network, self.type, self.rows, len(self.codes.mean))
+        counts = entry_counts(self.fitted.network, self.type, self.rows, len(self.latents.mean))
         source, target = self.fitted.bias(relation)
         if not backwards and self.type == joined.source:
-            moments = fit.crossed(self.codes, self.fitted.codes_at(joined.target, others))
+            moments = fit.crossed(self.latents, self.fitted.latents_at(joined.target, others))
             own, theirs = fit.source_evidence, target[others - self._start(relation)]
         else:
-            turned = fit.crossed(self.fitted.codes_at(joined.source, others), self.codes)
+            turned = fit.crossed(self.fitted.latents_at(joined.source, others), self.latents)
             moments = Moments(turned.mean.T, turned.variance.T)
             own, theirs = fit.target_evidence, source[others]
         return moments.moved(bias_of_new(own, counts)[:, None] + theirs)
@@ -109,14 +122,14 @@ class Newcomers:
         """One of them by itself."""
         at = np.array([row])
         rows = {name: sp.csr_array(part[at]) for name, part in self.rows.items()}
-        return replace(self, rows=rows, codes=self.codes.take(at))
+        return replace(self, rows=rows, latents=self.latents.take(at), codes=self.codes.take(at))
 
     def _worth(self, moments: Moments, relation: str) -> np.ndarray:
         fit = self.fitted.relations[relation]
         return fit.center + fit.unit * fit.kind.expected(moments.mean, moments.variance)
 
-    def _code(self, row: int) -> Gaussians:
-        return self.codes.take(np.array([row]))
+    def _latent(self, row: int) -> Gaussians:
+        return self.latents.take(np.array([row]))
 
     def _held(self, row: int, way: str) -> np.ndarray:
         matrix = self.rows[way]
@@ -149,10 +162,12 @@ def place_newcomers(
         name: Touch(part, (among or {}).get(name)).map(partial(reading_of, fitted, name[:-1]))
         for name, part in known.items()
     }
-    z, probabilities = infer(fitted, {type: touch})[type]
+    views = new_views(fitted, {type: touch})
+    z, probabilities = infer(fitted, {type: touch}, views)[type]
     observed = np.full((count, *fitted.labels_of(type).shape[1:]), UNKNOWN) if labels is None else labels
-    codes = fitted.types[type].coded(z, probabilities, observed)
-    return Newcomers(fitted, type, known, codes, probabilities)
+    latents = fitted.types[type].coded(z, probabilities, observed)
+    codes = pointing(latents, direction_of_new(fitted, type, known))
+    return Newcomers(fitted, type, known, latents, probabilities, codes, views.get(type))
 
 
 def _nothing(count: int, width: int) -> sp.csr_array:

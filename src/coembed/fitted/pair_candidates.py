@@ -47,7 +47,7 @@ class Candidates:
 
         self.fitted, self.relation, self.span = fitted, relation, fitted.span(relation)
         self.bias = fitted.bias(relation.name)[1]
-        count, size = len(self.span), fitted.code_dim + 1
+        count, size = len(self.span), fitted.latent_dim + 1
         n_lists = min(round(_LISTS * count**0.5), count)
         centres = faiss.IndexFlatIP(size)
         self.index = faiss.IndexIVFFlat(centres, size, n_lists, faiss.METRIC_INNER_PRODUCT)
@@ -62,7 +62,7 @@ class Candidates:
     def of(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Which of the rows, and a position at the far end that is worth a look, each once, in order."""
         fit, width = self.fitted.relations[self.relation.name], self.relation.values.shape[1]
-        query = fit.query(self.fitted.codes_at(self.relation.source, rows))
+        query = fit.query(self.fitted.latents_at(self.relation.source, rows))
         with_bias = np.hstack([query, np.ones((len(rows), 1))]).astype(np.float32)
         found = self.index.search(with_bias, min(PROPOSED + 2 * k, self.index.ntotal))[1]
         owner, place = np.nonzero(found >= 0)[0], self.span[found[found >= 0]]
@@ -73,7 +73,7 @@ class Candidates:
         return both // width, both % width
 
     def _vectors(self, at: np.ndarray) -> np.ndarray:
-        codes = self.fitted.codes_at(self.relation.target, self.span[at]).mean
+        codes = self.fitted.latents_at(self.relation.target, self.span[at]).mean
         return np.hstack([codes, self.bias[at, None]]).astype(np.float32)
 
 

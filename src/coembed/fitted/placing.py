@@ -55,6 +55,8 @@ class Placing:
         The training items nearest to each training item, by type.
     mass
         What newcomers are shown of the classes of known items, by type.
+    steering
+        By type and way, what turns the mean direction of what an item touches into its own.
     """
 
     readings: dict[str, Reading]
@@ -62,6 +64,7 @@ class Placing:
     lens: Lens | None = None
     alike: dict[str, Neighbours | None] = field(default_factory=dict)
     mass: dict[str, np.ndarray] = field(default_factory=dict)
+    steering: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
 
 
 class TrainedRows(NamedTuple):
@@ -82,20 +85,29 @@ class Trained(NamedTuple):
 Reach = Mapping[str, Mapping[str, Touch]]
 
 
-def infer(fitted: Fitted, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
+def infer(
+    fitted: Fitted, reach: Reach, views: Mapping[str, TypeViews] | None = None
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     """Gaussians of z and label probabilities of items that touch the training network as `reach` says."""
-    placing = placing_of(fitted)
     with _told_of_misfits(fitted):
-        return _infer(fitted, placing, reach)
+        return _infer(fitted, placing_of(fitted), reach, new_views(fitted, reach) if views is None else views)
 
 
-def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
-    views = {}
-    if placing.lens is not None:
-        views = {
+def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
+    """The views of items that touch the training network as `reach` says; none if the networks read rows."""
+    placing = placing_of(fitted)
+    if placing.lens is None:
+        return {}
+    with _told_of_misfits(fitted):
+        return {
             name: _with_shares(each, placing.mass.get(name))
             for name, each in views_of(placing.lens, reach, fitted.trained.views).items()
         }
+
+
+def _infer(
+    fitted: Fitted, placing: Placing, reach: Reach, views: Mapping[str, TypeViews]
+) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]
@@ -117,7 +129,7 @@ def _infer(fitted: Fitted, placing: Placing, reach: Reach) -> dict[str, tuple[Ga
 def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussians:
     """Gaussians of attributes from the training items that have them, one row an attribute."""
     if not owners.shape[0]:
-        empty = np.empty((0, fitted.code_dim), dtype=np.float32)
+        empty = np.empty((0, fitted.latent_dim), dtype=np.float32)
         return Gaussians(empty, empty)
     layers = placing_of(fitted).layers.get(type)
     if layers is None:

@@ -49,8 +49,9 @@ def complete(
     if type != joined.source or (backwards and not joined.pairing.undirected):
         return _backwards(fitted, joined, row, k, known)
     if joined.column is not None and joined.column.has_cells:
-        held = known_cell(joined, row)
-        found = cell_matches(fitted, joined, fitted.codes_at(type, np.array([row])), k, held)
+        held, at = known_cell(joined, row), np.array([row])
+        features = fitted.cell_features(type, at)
+        found = cell_matches(fitted, joined, fitted.latents_at(type, at), k, held, features)
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
@@ -60,7 +61,7 @@ def complete(
     without = _NOTHING if known else held
     if joined.pairing.same:
         without = np.append(without, row)
-    here = fitted.codes_at(type, np.array([row]))
+    here = fitted.latents_at(type, np.array([row]))
     return best_of(fitted, joined, here, fitted.bias(joined.name)[0][row], scores, k, held, without)
 
 
@@ -99,19 +100,24 @@ def best_of(
     fit, span = fitted.relations[relation.name], fitted.span(relation)
     best = top(scores, k, without - (span[0] if len(span) else 0))
     items = span[best]
-    moments = fit.aligned(_repeated(here, len(best)), fitted.codes_at(relation.target, items))
+    moments = fit.aligned(_repeated(here, len(best)), fitted.latents_at(relation.target, items))
     moments = moments.moved(bias + fitted.bias(relation.name)[1][best])
     std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
     return matches(fitted, relation.target, items, scores[best], std, held)
 
 
 def cell_matches(
-    fitted: Fitted, relation: Relation, here: Gaussians, k: int, known: np.ndarray
+    fitted: Fitted,
+    relation: Relation,
+    here: Gaussians,
+    k: int,
+    known: np.ndarray,
+    features: np.ndarray | None,
 ) -> list[Match]:
     """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
     column, span = relation.column, fitted.span(relation)
     assert column is not None
-    expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here))
+    expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here, features))
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING)
@@ -120,15 +126,21 @@ def cell_matches(
     return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
 
 
-def cell_answers(fitted: Fitted, relation: Relation, here: Gaussians) -> tuple[np.ndarray, np.ndarray]:
+def cell_answers(
+    fitted: Fitted, relation: Relation, here: Gaussians, features: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """What the cells of items with these codes are expected to hold, in the model's unit, and the spread.
 
     A row an item, a column an attribute: the number, the probability of yes, or that of each category.
+    `features` are what other models of cells read, if there are any (see :meth:`Fitted.cell_features`).
     """
-    fit = fitted.relations[relation.name]
+    fit, column = fitted.relations[relation.name], relation.column
+    assert column is not None
     moments = fit.crossed(here, fitted.others(relation.name)).moved(fitted.bias(relation.name)[1])
     scale = -np.inf if fit.log_scale is None else fit.log_scale
     expected = fit.kind.expected(moments.mean, moments.variance)
+    if fit.cells is not None and features is not None:
+        expected = fit.cells.blended(expected, features, column)
     return expected, fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)
 
 
@@ -255,8 +267,8 @@ def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool
     if relation.pairing.same:
         without = np.append(without, row)
     best = top(scores, k, without)
-    there = fitted.codes_at(relation.target, np.full(len(best), row))
-    moments = fit.aligned(fitted.codes_at(relation.source, best), there)
+    there = fitted.latents_at(relation.target, np.full(len(best), row))
+    moments = fit.aligned(fitted.latents_at(relation.source, best), there)
     source, target = fitted.bias(relation.name)
     moments = moments.moved(source[best] + target[row - (0 if column is None else column.start)])
     std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
@@ -267,12 +279,10 @@ def _cells_backwards(
     fitted: Fitted, relation: Relation, value: int, k: int, held: np.ndarray, known: bool
 ) -> list[Match]:
     """The items whose cell, where it is not known, is likeliest to be a value, or is the largest."""
-    fit, column = fitted.relations[relation.name], relation.column
+    column, everybody = relation.column, np.arange(relation.values.shape[0])
     assert column is not None
-    moments = fitted.cell_moments(relation.name, np.arange(relation.values.shape[0]))
-    scale = -np.inf if fit.log_scale is None else fit.log_scale
-    expected = fit.kind.expected(moments.mean, moments.variance)[:, value]
-    spread = fit.kind.spread(moments.mean, moments.variance, scale)[:, value]
+    codes, features = fitted.latents(relation.source), fitted.cell_features(relation.source, everybody)
+    expected, spread = (rows[:, value] for rows in cell_answers(fitted, relation, codes, features))
     if column.numeric:
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING if known else held)

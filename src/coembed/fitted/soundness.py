@@ -19,11 +19,15 @@ from coembed.network.matrix_checks import Rules, check_entries
 from coembed.records import pack
 
 if TYPE_CHECKING:
+    from coembed.fitted.cell_models import CellModel
     from coembed.fitted.fitted import Fitted
     from coembed.fitted.placing import Placing
     from coembed.fitted.score_blend import Blend
     from coembed.fitted.space import RelationFit
     from coembed.network.relations import Relation
+
+MOST_DEPTH = 64
+"""Steps through a tree that are taken on trust."""
 
 
 def check_sound(fitted: Fitted, values: bool = True) -> None:
@@ -53,6 +57,10 @@ def _check_types(fitted: Fitted) -> None:
             raise InputError(f"it has half of what is known of the classes of {name}")
         _check_shape(f"probabilities of {name}", space.probabilities, (len(items), classes))
         _check_shape(f"label shifts of {name}", space.label_shift, (classes, 2 * dim))
+        _check_shape(f"directions of {name}", space.direction, (len(items), fitted.code_dim))
+        if (space.direction is None) != (fitted.types[fitted.main].direction is None):
+            raise InputError(f"it has directions of some types, but not of {name}")
+        _check_shape(f"table of labels of {name}", space.label_table, (classes, None))
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
 
@@ -60,7 +68,7 @@ def _check_types(fitted: Fitted) -> None:
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
     _check_column(relation)
     rows = relation.values.shape[0]
-    size, name, span = fitted.code_dim, relation.name, len(fitted.span(relation))
+    size, name, span = fitted.latent_dim, relation.name, len(fitted.span(relation))
     if fit.likelihood not in LIKELIHOODS:
         raise InputError(f"it has no known likelihood of {name}")
     _check_shape(f"biases of {name}", fit.source_bias, (rows,))
@@ -74,6 +82,8 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)
+    if fit.cells is not None:
+        _check_cell_model(name, fit.cells, span)
     if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
         raise InputError(f"its errors of {name} do not fit the column")
     if values:
@@ -104,7 +114,35 @@ def _check_blend(name: str, blend: Blend) -> None:
         raise InputError(f"its blend of {name} divides by zero")
 
 
+def _check_cell_model(name: str, model: CellModel, span: int) -> None:
+    features = sum(model.widths)
+    if len(model.views) != len(model.widths) or min(model.widths, default=0) < 0:
+        raise InputError(f"its models of {name} read views that do not fit")
+    _check_shape(f"linear model of {name}", model.weight, (features, span))
+    _check_shape(f"linear model of {name}", model.bias, (span,))
+    _check_shape(f"shares of {name}", model.shares, (3,))
+    trees = model.trees
+    if trees is None:
+        return
+    nodes = len(trees.feature)
+    _check_shape(f"trees of {name}", trees.value, (nodes, span))
+    _check_shape(f"trees of {name}", trees.threshold, (nodes,))
+    for array, shape, most in (
+        (trees.roots, (None,), nodes),
+        (trees.feature, (nodes,), features),
+        (trees.children, (nodes, 2), nodes),
+    ):
+        _check_shape(f"trees of {name}", array, shape, kinds="iu")
+        if array.size and not (array.min() >= 0 and array.max() < most):
+            raise InputError(f"its trees of {name} lead outside")
+    if not 0 <= trees.depth <= MOST_DEPTH:
+        raise InputError(f"its trees of {name} are {trees.depth} deep")
+
+
 def _check_placing(fitted: Fitted, placing: Placing) -> None:
+    for name in fitted.network.relations:
+        if name not in placing.readings:
+            raise InputError(f"it does not say how the values of {name} are read")
     for name, alike in placing.alike.items():
         count = len(fitted.network.items(name))
         if alike is None:

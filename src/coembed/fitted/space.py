@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.fitted.cell_models import CellModel
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
 from coembed.fitted.score_blend import Blend
@@ -31,6 +32,9 @@ class TypeSpace:
         Where the block of the type's label begins in a code of the common space.
     strength
         How far class probabilities lean towards those of the links.
+    direction
+        Where every item points in the space that all types share, rows of length one; None if nothing was
+        taught there, and the codes of the model itself are what is compared.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
     thresholds
@@ -45,6 +49,7 @@ class TypeSpace:
     strength: float = 0.0
     label_table: np.ndarray | None = None
     thresholds: np.ndarray | None = None
+    direction: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
@@ -63,8 +68,8 @@ class TypeSpace:
         label = self.probabilities if self.label_table is None else self.label_table
         return self.mean.shape[1] + (0 if label is None else label.shape[1])
 
-    def codes(self, labels: np.ndarray, rows: np.ndarray | None = None) -> Gaussians:
-        """The codes of some items, or of all, with the observed label where there is one."""
+    def latents(self, labels: np.ndarray, rows: np.ndarray | None = None) -> Gaussians:
+        """What the model infers of some items, or of all: z, and y in its block, observed where known."""
         z = Gaussians(self.mean, self.std)
         if rows is None:
             return self.coded(z, self.probabilities, labels)
@@ -72,10 +77,20 @@ class TypeSpace:
         return self.coded(z.take(rows), probabilities, labels[rows])
 
     def coded(self, z: Gaussians, probabilities: np.ndarray | None, labels: np.ndarray) -> Gaussians:
-        """The codes of any items of this type, from z with predicted labels."""
+        """The same of any items of this type, from z with predicted labels."""
         if probabilities is None or self.label_shift is None:
             return z
         return with_labels(z, probabilities, self.label_shift, labels, self.block, self.label_table)
+
+
+def pointing(latents: Gaussians, direction: np.ndarray | None) -> Gaussians:
+    """Codes of the common space: a direction, as uncertain in proportion as what the model infers."""
+    if direction is None:
+        return latents
+    lengths = np.linalg.norm(latents.mean, axis=1)
+    spread = np.sqrt(np.mean(np.square(latents.std), axis=1)) / np.maximum(lengths, 1e-6)
+    std = np.clip(spread, 1e-4, 10)[:, None].astype(np.float32)
+    return Gaussians(direction, np.broadcast_to(std, direction.shape))
 
 
 class ItemVectors(NamedTuple):
@@ -107,6 +122,8 @@ class RelationFit:
         How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
     vectors
         What some of those scores are made of.
+    cells
+        Of a column with cells: other models of them, and what each counts.
     """
 
     likelihood: str = "bernoulli"
@@ -122,6 +139,7 @@ class RelationFit:
     center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
     vectors: ItemVectors | None = None
+    cells: CellModel | None = None
 
     @property
     def kind(self) -> Likelihood:

@@ -22,6 +22,7 @@ from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, written
+from coembed.fitted.cell_models import CellModel, Trees
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -59,6 +60,8 @@ CLASSES = (
     RelationFit,
     Blend,
     ItemVectors,
+    CellModel,
+    Trees,
     Placing,
     Layer,
     ViewsLayers,

@@ -114,7 +114,7 @@ class Plane:
 
     def __init__(self, fitted: Fitted, layout: Layout, seed: int = 0) -> None:
         self.fitted, self.layout = fitted, layout
-        self.centres = {name: _centre(fitted.codes(name)) for name in fitted.network.types}
+        self.centres = {name: _centre(fitted, name) for name in fitted.network.types}
         self.directions = np.vstack(_directions(fitted)).astype(np.float32)
         self.places = np.vstack([layout.places[name] for name in fitted.network.types])
         # draws of one item all over a large map are compared with a sample of it, not with every item
@@ -198,17 +198,23 @@ def _centres_of_nearest(nearness: np.ndarray, places: np.ndarray, sharpness: flo
 
 
 def _directions(fitted: Fitted) -> list[np.ndarray]:
-    """Unit codes, each type around its own mean: the offset between the types says nothing of an item."""
+    """Unit codes, each type around its centre."""
     found = []
-    for codes in map(fitted.codes, fitted.network.types):
-        units = unit_length(codes.mean)
-        found.append(unit_length(units - _centre(codes)) if len(units) else units)
+    for name in fitted.network.types:
+        units = unit_length(fitted.codes(name).mean)
+        found.append(unit_length(units - _centre(fitted, name)) if len(units) else units)
     return found
 
 
-def _centre(codes: Gaussians) -> np.ndarray:
-    units = unit_length(codes.mean)
-    return units.mean(axis=0) if len(units) else np.zeros(codes.mean.shape[1], dtype=np.float32)
+def _centre(fitted: Fitted, type: str) -> np.ndarray:
+    """What is taken from all codes of a type: nothing in a space that was taught to be one of all types.
+
+    Else the mean: the offset between the types says nothing of an item then.
+    """
+    units = unit_length(fitted.codes(type).mean)
+    if fitted.types[type].direction is not None or not len(units):
+        return np.zeros(units.shape[1], dtype=np.float32)
+    return units.mean(axis=0)
 
 
 def _count(fitted: Fitted) -> int:

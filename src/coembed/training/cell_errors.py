@@ -45,9 +45,8 @@ def _scale_and_gain(
 ) -> tuple[float, float]:
     if not len(rows):
         return 1.0, 1.0
-    mean, variance = fitted.cell_moments(name, rows)
-    error = max(float(np.mean((mean[:, 0] - values) ** 2)), least**2)
-    told = float(np.mean(variance[:, 0]))
+    error = max(float(np.mean((fitted.cells(name, rows) - values) ** 2)), least**2)
+    told = float(np.mean(fitted.cell_moments(name, rows).variance[:, 0]))
     if told < error:
         return float(np.sqrt(error - told)), 1.0
     return least, max(error - least**2, 0.0) / told

@@ -23,8 +23,10 @@ from coembed.network import Network
 from coembed.network.splits import fingerprint
 from coembed.progress import EpochProgress, Tell
 from coembed.settings import Settings, preset_of
+from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
+from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import (
@@ -218,10 +220,16 @@ def learn(
     # of a large network, gigabytes that what follows can use
     del model, seen, prepared
     give_back()
+    weighing = settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted"
+    if weighing and held.cells:
+        tell("fitting linear models and trees to the cells")
+        fitted = with_cell_models(fitted, held)
     fitted = with_cell_errors(fitted, held)
-    if settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted":
+    if weighing:
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
+    if settings.space_dim and history.stopped != "interrupted":
+        fitted = with_common_space(fitted, tell)
     return fitted
 
 

@@ -111,6 +111,9 @@ def call_ensemble(
     if ("cells" in views.dense or values is not None) and few_trees:
         members["trees"] = _trees(shown, own, settings.seed, values)
     if not several:
+        if "trees" in members:
+            # where little is told, those who are less sure should still know how many each class has
+            members["class shares"] = _class_shares(own, len(views.evidence))
         return _combined(members, own)
     found = Combination(members, own, STRENGTHS)
     return Ensemble(found.opinion, found.strength, found.weights, found.precision, found.thresholds)
@@ -257,6 +260,16 @@ def _trees(
             found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
         else:
             found.append(_logits(trees().fit(features[rows], labels[rows]), features, own.n_classes))
+    return found
+
+
+def _class_shares(own: LabelledType, count: int) -> list[np.ndarray]:
+    """What one knows who looks at nothing: logits that are the same for all items, by fold."""
+    found = []
+    for fold in range(FOLDS):
+        labels = own.without(fold)
+        counts = np.bincount(labels[labels >= 0], minlength=own.n_classes) + 1
+        found.append(np.broadcast_to(np.log(counts / counts.sum()), (count, own.n_classes)))
     return found
 
 

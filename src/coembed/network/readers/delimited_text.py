@@ -73,6 +73,7 @@ def read_text(
     try:
         with PlainBytes(path) as stream:
             table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
+            _check_width(table, layout)
             if stream.quotes % 2 or _has_line_ends(table):
                 _check_quotes(path, layout, line_ends)
     except (pa.ArrowException, OSError, UnicodeError) as error:
@@ -89,6 +90,7 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES, line_ends: bool = Fa
         with PlainBytes(path) as stream:
             for batch in pa_csv.open_csv(stream, **_options(layout, block_bytes, line_ends)):
                 table = pa.Table.from_batches([batch])
+                _check_width(table, layout)
                 if not line_ends and _has_line_ends(table):
                     _check_quotes(path, layout, False)
                 if done == 0:
@@ -220,6 +222,12 @@ def head(path: Path, size: int = SAMPLE_BYTES) -> bytes:
             return stream.read(size)
     except (OSError, pa.ArrowException, UnicodeError) as error:
         raise InputError(f"{path} cannot be read ({error}); check the file") from None
+
+
+def _check_width(table: pa.Table, layout: TextLayout) -> None:
+    """Where lines end is not always clear: two readers must find the same columns."""
+    if table.num_columns != layout.columns:
+        raise pa.ArrowInvalid(f"{table.num_columns} columns, or {layout.columns}; its lines end in odd ways")
 
 
 def _has_line_ends(table: pa.Table) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coembed.errors import InputError
+from coembed.files import recover
 from coembed.network.network import Network
 from coembed.network.readers.edge_tables import read_tables
 from coembed.network.readers.link_lists import lists_links
@@ -143,6 +145,8 @@ def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:
 
 def _check_paths(paths: list[Path]) -> None:
     for place in paths:
+        with suppress(OSError):
+            recover(place)
         check_place(place)
         if len(paths) > 1 and not place.is_file():
             raise InputError(f"{place} is not a file; give one folder, or several files")

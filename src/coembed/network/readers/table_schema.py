@@ -16,6 +16,7 @@ from typing import Any
 from coembed.errors import InputError, no_such
 from coembed.network.columns import KNOWN_KINDS, SKIP
 from coembed.network.relations import ColumnKind
+from coembed.untrusted import reading
 
 SCHEMA_FILE = "network.toml"
 KEY = "key"
@@ -138,14 +139,8 @@ class Schema:
 
 def read_schema(path: Path) -> Schema:
     """Read a ``network.toml``; what is wrong in it is an InputError that names the key."""
-    try:
+    with reading(path, "a whole TOML file", "put it right there"):
         record = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}); check the file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}; put it right there") from None
     return _Reading(str(path)).schema(record)
 
 

@@ -1,0 +1,35 @@
+"""Changed files of every format: what comes of them is whole, or refused in one sentence; nothing else."""
+
+import pytest
+from fuzzing import READERS
+from guarded import Guarded
+
+FAST, SLOW, BATCH = 40, 20_000, 1_000
+
+
+def finds(reader: str, first: int, last: int) -> list[str]:
+    with Guarded("fuzzing.try_case") as guarded:
+        tried = ((number, guarded(f"{reader}#{number}")) for number in range(first, last))
+        return [f"{n}: {said}" for n, said in tried if not said.startswith(("read: ", "refused: "))]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_is_changed_is_read_whole_or_refused(reader):
+    assert not finds(reader, 0, FAST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reader", READERS)
+def test_twenty_thousand_changed_files(reader):
+    for first in range(0, SLOW, BATCH):
+        assert not finds(reader, first, first + BATCH)
+
+
+def test_a_child_that_dies_hangs_or_raises_is_told():
+    with Guarded("guarded.misbehave", seconds=3) as guarded:
+        assert guarded("die") == "died of signal 11"
+        assert guarded("hang") == "hung for 3 seconds"
+        assert guarded("raise") == "raised KeyError: 'x'"
+        assert guarded("fill").startswith("raised MemoryError")
+        assert guarded("break the line").startswith("read: ")
+        assert guarded("refuse") == "refused: no, never"
