@@ -82,3 +82,12 @@ def test_texts_are_cells():
 def test_other_values_are_refused(values):
     with pytest.raises(InputError, match="1, 0 or -1"):
         Labels.of_several(np.array(values), ["a", "b"])
+
+
+def test_another_label_than_the_one_that_was_written_can_be_chosen(tmp_path):
+    (tmp_path / "people.csv").write_text("id,job,topics,age\n1,cook,a|b,3\n2,smith,a,4\n3,cook,b,5\n4,,a,6\n")
+    write(read(tmp_path / "people.csv", labels=["job"]), tmp_path / "folder")
+    network = read(tmp_path / "folder", labels=["topics"])
+    assert network.main.labels.values.tolist() == [[1, 1], [1, 0], [0, 1], [1, 0]]
+    assert set(network.relations) == {"job", "age"}
+    assert read(tmp_path / "folder").main.labels.column == "job"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,7 @@ from coembed.errors import InputError
 
 if TYPE_CHECKING:
     from coembed.network import Network
+    from coembed.network.honest_splits import Sides
 
 ALL_FLOORS = "all-floors"
 SHOWN = {
@@ -78,6 +80,24 @@ def evaluate(
     inputs: Annotated[
         str, typer.Option("--inputs", help="`full`, or `masked`: 15 % of every relation missing.")
     ] = "full",
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            metavar="COLUMN",
+            help="Of tables: all rows with one value of it are on one side of the split.",
+            show_default=False,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            help="Of tables: learn from the earliest rows, ask about the others.",
+            show_default=False,
+        ),
+    ] = None,
     label_columns: LabelColumns = None,
     kinds: ColumnKinds = None,
     schema: SchemaFile = None,
@@ -97,18 +117,18 @@ def evaluate(
 
     `coembed evaluate tables/ --task classification --label people.job --label films.genre --type people
     --type films`
-    """
-    from coembed.network import read
 
-    data = read(*network, **reading_options(label_columns, kinds, schema))
+    `coembed evaluate visits.csv --label ill --task classification --group patient --labels 0.7`
+    """
     types = list(dict.fromkeys(type or []))
-    if len(types) > 1 and (task != "classification" or protocol != "strict" or relation):
+    if len(types) > 1 and (task != "classification" or protocol != "strict" or relation or group or time):
         raise InputError("several types are asked together about classes only, by the strict protocol")
+    asked = types[0] if types else None
+    data, sides = _read(network, reading_options(label_columns, kinds, schema), task, asked, group, time)
 
     from coembed.evaluation import evaluate as measure
     from coembed.evaluation import evaluate_types
 
-    asked = types[0] if types else None
     how: dict[str, Any] = {
         "preset": preset,
         "labels": labels,
@@ -124,7 +144,7 @@ def evaluate(
             if len(types) > 1:
                 reports += evaluate_types(data, types, **how)
                 continue
-            named = {"type": asked, "relation": relation, "protocol": protocol}
+            named = {"type": asked, "relation": relation, "protocol": protocol, "sides": sides}
             report = measure(data, task, **how, **named)  # type: ignore[arg-type]
             reports.append(report)
     if json:
@@ -133,6 +153,38 @@ def evaluate(
         _print_methods(reports)
     else:
         _print_metrics(reports[0], quiet)
+
+
+def _read(
+    paths: list[Path],
+    options: dict[str, Any],
+    task: str,
+    type: str | None,
+    group: str | None,
+    time: str | None,
+) -> tuple[Network, Sides | None]:
+    """The network, and what decides on which side of a split its items are."""
+    from coembed.network import read
+
+    if group is None and time is None:
+        return read(*paths, **options), None
+    if group is not None and time is not None:
+        raise InputError("split by a group or by a time, not both")
+    from coembed.evaluation.asked import what_is_asked
+    from coembed.network.readers.read import Asked, open_items
+    from coembed.network.readers.side_column import read_sides
+    from coembed.network.readers.table_folder import build_network
+
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist; check the path")
+    found = open_items(*paths, asked=Asked(**options))
+    if found is None:
+        raise InputError(f"{paths[0]} holds no tables of items: only these have columns to split by")
+    network = build_network(found)
+    asked = what_is_asked(network, task, type).type  # type: ignore[arg-type]
+    kind, column = ("group", group) if group is not None else ("time", time)
+    return network, read_sides(found, network, asked, kind, column or "")  # type: ignore[arg-type]
 
 
 def _methods(

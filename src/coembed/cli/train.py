@@ -69,6 +69,10 @@ def train(
             help="Under torchrun: how long another process may be silent.",
         ),
     ] = 30.0,
+    compare: Annotated[
+        bool,
+        typer.Option("--compare/--no-compare", help="Stand simple methods beside the model, at the end."),
+    ] = True,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -108,6 +112,7 @@ def train(
             say(f"note: {notice}", "yellow")
     name = network[0].stem if data is None else data.name
 
+    from coembed.evaluation.training_truth import with_truth
     from coembed.training import Checkpoints, clear, fit, fit_together, job_checkpoint, joined
 
     if checkpoint is None and job.processes > 1:
@@ -141,6 +146,7 @@ def train(
                 return
             fitted = found
         seconds = time.perf_counter() - start
+        fitted = with_truth(fitted, progress.step, compare and fitted.history["stopped"] != "interrupted")
         progress.step("writing the model")
         save(fitted, output, progress=progress.step)
         if checkpoints is not None and fitted.history["stopped"] != "interrupted":
@@ -164,7 +170,11 @@ def train(
             f"{figures_text(report['figures'])}"
         )
         for notice in report["notices"]:
-            say(notice)
+            if not report["truth"] or not notice.startswith("classes"):  # those the truth says in short
+                say(notice)
+        for truth in report["truth"].values():
+            for line in truth["lines"]:
+                say(line)
         say(f"wrote {output}; next: coembed explore {output}, coembed predict {output}", "green")
 
 
@@ -177,5 +187,6 @@ def training_report(fitted: Fitted) -> dict[str, Any]:
         "best_epoch": fitted.history.get("best_epoch"),
         "stopped": fitted.history.get("stopped"),
         "notices": fitted.history.get("notices", []),
+        "truth": fitted.history.get("truth", {}),
         "figures": figures,
     }

@@ -17,6 +17,7 @@ from coembed.evaluation.profiling import score_profiling
 from coembed.evaluation.scoring import score_published, score_strict
 from coembed.evaluation.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
 from coembed.network import Network
+from coembed.network.honest_splits import Sides
 from coembed.progress import EpochProgress
 from coembed.settings import Task
 
@@ -41,6 +42,7 @@ def evaluate(
     part: Part = "test",
     type: str | None = None,
     relation: str | None = None,
+    sides: Sides | None = None,
 ) -> dict[str, Any]:
     """Hide a part of the network, let the method learn from the rest, and ask it about the hidden part.
 
@@ -70,6 +72,9 @@ def evaluate(
         `test`; or `validation`, to choose settings without ever looking at the test part.
     type, relation
         What is asked about, if not the first that can be: whose classes or cells, which relation's pairs.
+    sides
+        Classes and cells are not hidden at random but in whole groups, or those after a time
+        (:mod:`coembed.network.honest_splits`).
 
     Returns
     -------
@@ -103,10 +108,12 @@ def evaluate(
             part=part,
             type=type,
             relation=relation,
+            sides=sides,
         )
         for seed in range(first_seed, first_seed + seeds)
     ]
-    return _report(network, chosen.name, protocol, outcomes)
+    report = _report(network, chosen.name, protocol, outcomes)
+    return report if sides is None else {**report, "split": {"by": sides.kind, "column": sides.column}}
 
 
 def evaluate_types(
@@ -203,6 +210,7 @@ def run_trial(
     part: Part = "test",
     type: str | None = None,
     relation: str | None = None,
+    sides: Sides | None = None,
 ) -> Outcome:
     """One seed of :func:`evaluate`, with all that it leaves.
 
@@ -215,11 +223,14 @@ def run_trial(
     """
     _check(task, protocol, inputs, part, 1, seed)
     chosen = _method(method, task)
+    if protocol == "published" and sides is not None:
+        raise InputError("the published protocol has splits of its own; leave groups and times out")
     if protocol == "published":
         changes = (*PUBLISHED_CHANGES, *changes)
         trial = published_trial(network, task, labels, seed)
     else:
-        trial = strict_trial(network, draw_splits(network, task, labels, seed, type, relation), inputs, part)
+        splits = draw_splits(network, task, labels, seed, type, relation, sides)
+        trial = strict_trial(network, splits, inputs, part)
     problem = replace(trial.problem, preset=preset, changes=tuple(changes), progress=progress)
     start, cpu_start = time.perf_counter(), time.process_time()
     answer = chosen.fit(problem)

@@ -24,6 +24,7 @@ from coembed.network import (
     split_labels,
     split_pairs,
 )
+from coembed.network.honest_splits import Sides, split_cells_by, split_labels_by
 from coembed.settings import Task
 
 Inputs = Literal["full", "masked"]
@@ -92,8 +93,11 @@ def draw_splits(
     seed: int = 0,
     type: str | None = None,
     relation: str | None = None,
+    sides: Sides | None = None,
 ) -> Splits:
     """Choose what to hide, uniformly at random: the same share of the labels of each type that has any.
+
+    With `sides`, labels or cells of the type in question are hidden in whole groups, or by time.
 
     Examples
     --------
@@ -111,9 +115,15 @@ def draw_splits(
         if labels and items.labels is not None and len(items.labels.known)
     }
     own = by_type.pop(asked.type, None)
+    if sides is not None and task not in ("classification", "columns"):
+        raise InputError("groups and times split classes and cells; leave them out for pairs")
+    if sides is not None and own is not None and task == "classification":
+        own = split_labels_by(network, sides, labels, seed=seed, type=asked.type)
     if task == "classification":
         _check_classes(network, asked.type, own)
     splits = Splits(task, seed, own, None, asked, tuple(by_type.values()))
+    if task == "columns" and sides is not None:
+        return replace(splits, cells=split_cells_by(network, sides, asked.type, seed=seed))
     if task == "columns":
         return replace(splits, cells=split_cells(network, asked.type, seed=seed))
     if asked.relation is None:

@@ -221,6 +221,7 @@ def training(explorer: Explorer) -> dict[str, Any]:
         "best_epoch": history.get("best_epoch"),
         "stopped": history.get("stopped"),
         "notices": notices,
+        "truth": [line for told in history.get("truth", {}).values() for line in told["lines"]],
         "loss": {name: curves[name] for name in ("loss", *LOSS_PARTS) if name in curves},
         "validation": {
             name.removeprefix("validation "): values

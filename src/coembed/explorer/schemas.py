@@ -492,6 +492,7 @@ class Training(BaseModel):
     best_epoch: int | None
     stopped: str | None
     notices: list[str]
+    truth: list[str] = Field(description="How good, what it follows, what to look at: lines for people.")
     loss: dict[str, list[float | None]]
     validation: dict[str, list[float | None]]
     validated_at: list[int]

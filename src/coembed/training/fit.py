@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -131,7 +132,7 @@ def prepare(
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
-    unread = []
+    out_of_fold, unread = {}, []
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
@@ -141,6 +142,7 @@ def prepare(
         ensemble = call_ensemble(seen.types[name], labelled, name, settings, values)
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
+            out_of_fold[name] = ensemble.accuracy
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             unread += [name] if values is not None else []
@@ -153,6 +155,7 @@ def prepare(
         mass=labelled.mass,
         opinions=opinions,
         strengths=strengths,
+        out_of_fold=out_of_fold,
         thresholds=thresholds,
         unread=tuple(unread),
         spared=spared,
@@ -197,8 +200,10 @@ def learn(
         processes=job.processes,
     )
     history.notices[:0] = prepared.notices
+    history.out_of_fold = {name: dict(figures) for name, figures in prepared.out_of_fold.items()}
     if seen is not None:
-        history.notices += [_trust(model, prepared, name) for name in _with_known_labels(visible)]
+        history.follows = {name: _follows(model, prepared, name) for name in _with_known_labels(visible)}
+        history.notices += [_trust(visible, name, shares) for name, shares in history.follows.items()]
     calibrations = {}
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
         calibrations = {name: _calibration(model, prepared, name) for name in visible.labelled_types}
@@ -286,8 +291,8 @@ def affordable(settings: Settings, network: Network) -> tuple[Settings, list[str
     return settings.change(**fits), notices
 
 
-def _trust(model: SVAE, prepared: Prepared, type: str) -> str:
-    """One line on what the classes were read from."""
+def _follows(model: SVAE, prepared: Prepared, type: str) -> dict[str, float]:
+    """What the classes were read from, largest share first."""
     inference = model.inference[Keys.of(prepared.network).types[type]]
     assert isinstance(inference, ViewsInference)
     assert prepared.seen is not None
@@ -299,10 +304,13 @@ def _trust(model: SVAE, prepared: Prepared, type: str) -> str:
     for view, share in shares.items():
         group = about.get(view, "links" if view.startswith("position") else "counts")
         said[group] = said.get(group, 0.0) + share
-    parts = [
-        f"{100 * max(share, 0):.0f} % {group}" for group, share in sorted(said.items(), key=lambda s: -s[1])
-    ]
-    of_type = "" if prepared.network.is_plain else f" of {type}"
+    return {group: max(share, 0.0) for group, share in sorted(said.items(), key=lambda s: -s[1])}
+
+
+def _trust(network: Network, type: str, follows: Mapping[str, float]) -> str:
+    """One line on that."""
+    parts = [f"{100 * share:.0f} % {group}" for group, share in follows.items()]
+    of_type = "" if network.is_plain else f" of {type}"
     return f"classes{of_type} follow " + ", ".join(parts[:6])
 
 

@@ -59,13 +59,19 @@ class Diverged(InputError):
 
 @dataclass
 class History:
-    """What happened: a list of figures for every name, the chosen epoch, and why it ended."""
+    """What happened: a list of figures for every name, the chosen epoch, and why it ended.
+
+    Of types with classes `out_of_fold` is how good the members of the label ensemble are, and `follows` from
+    what the classes are read, by share.
+    """
 
     figures: dict[str, list[float]] = field(default_factory=dict)
     validated_at: list[int] = field(default_factory=list)
     best_epoch: int = 0
     stopped: str = ALL_DONE
     notices: list[str] = field(default_factory=list)
+    out_of_fold: dict[str, dict[str, float]] = field(default_factory=dict)
+    follows: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def add(self, figures: dict[str, float]) -> None:
         for name, figure in figures.items():
@@ -78,6 +84,8 @@ class History:
             "best_epoch": self.best_epoch,
             "stopped": self.stopped,
             "notices": self.notices,
+            **({"out_of_fold": self.out_of_fold} if self.out_of_fold else {}),
+            **({"follows": self.follows} if self.follows else {}),
         }
 
 

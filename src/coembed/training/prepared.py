@@ -59,6 +59,8 @@ class Prepared:
         By type, items whose labels tell a temperature: known, but not learnt from.
     opinions
         By type, what the label ensemble thinks of all items, and `strengths`: how far it leans to links.
+    out_of_fold
+        By type, how good the members of the ensemble are on labels that they have not seen.
     thresholds
         By type of which an item may have several classes: from which probability on it has each.
     unread
@@ -78,6 +80,7 @@ class Prepared:
     fingerprint: str = ""
     opinions: Mapping[str, np.ndarray] = field(default_factory=dict)
     strengths: Mapping[str, float] = field(default_factory=dict)
+    out_of_fold: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -113,6 +116,7 @@ _OWN = (
     "fingerprint",
     "opinions",
     "strengths",
+    "out_of_fold",
     "thresholds",
     "unread",
     "mass",

@@ -13,6 +13,7 @@ export function trainingSheet(place, { training, model }) {
   place.replaceChildren(
     h("h2", {}, "How it was trained"),
     h("p.lead", {}, `${count(epochs)} epochs with the preset ${model.preset}; ended because ${ended(training.stopped)}.`, best ? ` The state of epoch ${best} was kept, where the validation figures were best.` : ""),
+    training.truth.length ? h("ul.truth", {}, training.truth.map((line) => h("li", {}, line))) : "",
     training.notices.length ? h("ul.notices", {}, training.notices.map((notice) => h("li", {}, notice))) : "",
     h(
       "div.charts",

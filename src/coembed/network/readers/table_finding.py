@@ -227,6 +227,9 @@ def _with_columns(
         if name is not None:
             table.cells(name)
     label = wishes.label(items.name, table.columns) or items.label
+    if items.label is not None and label != items.label:
+        # what was written of the classes, and of the attributes, is of another label
+        items = replace(items, classes=None, several=None, attributes=None)
     several = items.several
     if label is None and not wishes.labels:
         label = _usual_label(table, items, said)
