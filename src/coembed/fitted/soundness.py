@@ -175,6 +175,11 @@ def _check_placing(fitted: Fitted, placing: Placing) -> None:
         # they become the positions of a sparse matrix, which SciPy trusts
         if alike.rows.size and not (alike.rows.min() >= 0 and alike.rows.max() < count):
             raise InputError(f"its items alike of {name} are not positions of items")
+    for name, space in fitted.types.items():
+        if space.direction is not None and name not in placing.steering:
+            raise InputError(f"it does not say where newcomers of {name} point")
+        for turn in placing.steering.get(name, {}).values():
+            _check_shape(f"steering of {name}", turn, (fitted.code_dim, fitted.code_dim))
     for name, mass in placing.mass.items():
         items = fitted.network.items(name)
         _check_shape(f"class shares of {name}", mass, (len(items), None))
