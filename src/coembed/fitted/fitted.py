@@ -197,6 +197,25 @@ class Fitted:
         assert known is not None
         return known.classes[likeliest]
 
+    def predict_set(self, coverage: float = 0.9, type: str | None = None) -> np.ndarray:
+        """For every item of a type a tuple of classes, likeliest first, that has the true one among them
+        as often as `coverage` says; never empty.
+
+        What is promised, and under which assumption: see the page on doubt of the documentation.
+        """
+        from coembed.fitted.class_answers import sets_of
+
+        items, probabilities = self.network.items(type), self.predict_proba(type)
+        assert items.labels is not None
+        inside = sets_of(self, items.name, coverage, np.arange(len(items)))
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        ordered, classes = np.take_along_axis(inside, order, axis=1), items.labels.classes
+        found = np.empty(len(items), dtype=object)
+        found[:] = [
+            tuple(str(name) for name in classes[at[row]]) for at, row in zip(order, ordered, strict=True)
+        ]
+        return found
+
     def predict_rows(
         self,
         table: Any,
@@ -205,6 +224,7 @@ class Fitted:
         id: str | None = None,
         as_new: bool = False,
         beside: Beside = (),
+        coverage: float | None = None,
     ) -> Predictions:
         """Classes of the rows of a new table, read as the table of training was.
 
@@ -221,10 +241,12 @@ class Fitted:
             Place the rows by what they hold, whether their ids are known or not.
         beside
             Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        coverage
+            Also a set of classes for every row, as :meth:`predict_set` has it.
         """
         from coembed.fitted.row_predictions import predict_rows
 
-        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside, coverage=coverage)
 
     def impute(
         self,

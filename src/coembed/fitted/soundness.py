@@ -20,6 +20,7 @@ from coembed.records import pack
 
 if TYPE_CHECKING:
     from coembed.fitted.cell_models import CellModel
+    from coembed.fitted.conformal import ClassDoubt
     from coembed.fitted.fitted import Fitted
     from coembed.fitted.placing import Placing
     from coembed.fitted.score_blend import Blend
@@ -71,6 +72,17 @@ def _check_types(fitted: Fitted) -> None:
         _check_shape(f"table of labels of {name}", space.label_table, (classes, None))
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
+        if space.doubt is not None:
+            _check_class_doubt(name, space.doubt, (len(items), classes))
+
+
+def _check_class_doubt(name: str, doubt: ClassDoubt, shape: tuple[int, int]) -> None:
+    _check_shape(f"p-values of {name}", doubt.p_values, shape)
+    _check_shape(f"strangeness of {name}", doubt.known, (None,))
+    for array in doubt.scale:
+        _check_shape(f"scale of strangeness of {name}", array, shape[1:])
+    if not (doubt.scale.spread > 0).all():
+        raise InputError(f"its strangeness of {name} divides by zero")
 
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
 from coembed.fitted.score_blend import Blend
@@ -36,6 +37,8 @@ class TypeSpace:
     direction
         Where every item points in the space that all types share, rows of length one; None if nothing was
         taught there, and the codes of the model itself are what is compared.
+    doubt
+        Which classes cannot be ruled out of every item.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
     thresholds
@@ -51,6 +54,7 @@ class TypeSpace:
     label_table: np.ndarray | None = None
     thresholds: np.ndarray | None = None
     direction: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape

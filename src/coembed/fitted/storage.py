@@ -23,6 +23,7 @@ from safetensors.numpy import load_file
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, written
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
@@ -63,6 +64,8 @@ CLASSES = (
     Blend,
     ItemVectors,
     CellModel,
+    ClassDoubt,
+    ClassScale,
     WayModel,
     Trees,
     Placing,

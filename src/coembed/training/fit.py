@@ -132,7 +132,7 @@ def prepare(
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
-    out_of_fold, unread = {}, []
+    out_of_fold, doubts, unread = {}, {}, []
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
@@ -143,6 +143,8 @@ def prepare(
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
             out_of_fold[name] = ensemble.accuracy
+            if ensemble.doubt is not None:
+                doubts[name] = ensemble.doubt
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             unread += [name] if values is not None else []
@@ -157,6 +159,7 @@ def prepare(
         strengths=strengths,
         out_of_fold=out_of_fold,
         thresholds=thresholds,
+        doubts=doubts,
         unread=tuple(unread),
         spared=spared,
         notices=tuple(said),

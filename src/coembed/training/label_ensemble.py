@@ -23,11 +23,13 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
+from coembed.fitted.conformal import ClassDoubt
 from coembed.kernels import Noise
 from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network
 from coembed.network.matrices import presence
 from coembed.settings import Settings
+from coembed.training.class_doubt import cross_conformal
 from coembed.training.label_views import FOLDS, LabelledType, LabelViews
 from coembed.training.several_label_ensemble import (
     MOST_TREES_IN_ALL,
@@ -69,6 +71,8 @@ class Ensemble:
         average precision.
     thresholds
         Of several classes an item: from which probability on to say that it has each.
+    doubt
+        Of one class an item: which ones cannot be ruled out.
     """
 
     opinion: np.ndarray
@@ -76,6 +80,7 @@ class Ensemble:
     weights: dict[str, float]
     accuracy: dict[str, float]
     thresholds: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def in_words(self, type: str) -> str:
         """One line on what the members are worth."""
@@ -170,7 +175,9 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
     accuracy["together"] = float(np.mean(leaning.argmax(axis=1) == truth))
     opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
     named = dict(zip(members, (float(w) for w in weights), strict=True))
-    return Ensemble(opinion.astype(np.float32), strength, named, accuracy)
+    by_fold = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
+    doubt = cross_conformal(by_fold, own.labels, own.folds)
+    return Ensemble(opinion.astype(np.float32), strength, named, accuracy, doubt=doubt)
 
 
 def _out_of_fold(
