@@ -40,14 +40,15 @@ def asked_items(
         return names, type or fitted.main
     if not names:
         return names, type
-    types = {_type_of(fitted.network, name, type, relation) for name in names}
+    types = {asked_type(fitted.network, name, type, relation) for name in names}
     if len(types) > 1:
         listed = ", ".join(sorted(types))
         raise InputError(f"the items are of several types ({listed}); ask for one type at a time")
     return names, types.pop()
 
 
-def _type_of(network: Network, item: str, type: str | None, relation: str | None) -> str:
+def asked_type(network: Network, item: str, type: str | None, relation: str | None = None) -> str:
+    """The type of an item, or of a number by one of its poles."""
     from coembed.fitted.matches import type_of
     from coembed.fitted.poles import find_pole
 

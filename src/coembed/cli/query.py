@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coembed.cli.answers import asked_items, print_answers
+from coembed.cli.answers import asked_items, asked_type, print_answers
 from coembed.cli.console import print_json, print_rows, say
 from coembed.cli.options import Count, ItemList, Json, Kind, ModelPath, NodeList, Type
 from coembed.cli.standard_input import from_standard_input
@@ -164,10 +164,8 @@ def profile(
 
     `coembed profile demo/model fish -k 5`
     """
-    from coembed.fitted.matches import type_of
-
     fitted = _load(model)
-    found = type_of(fitted.network, item, type or kind)
+    found = asked_type(fitted.network, item, type or kind)
     owner = fitted.network.owner_type(found)
     to = fitted.network.attribute_type(found) if owner is None else owner
     if to is None:
@@ -192,10 +190,8 @@ def similar(
 
     `coembed similar demo/model river --type attribute`
     """
-    from coembed.fitted.matches import type_of
-
     fitted = _load(model)
-    found = type_of(fitted.network, item, type or kind)
+    found = asked_type(fitted.network, item, type or kind)
     print_answers({item: fitted.similar(item, k, found)}, "cosine", json)
     _say_if_approximate(fitted, found)
 
