@@ -67,7 +67,7 @@ def test_a_labelled_item_is_judged_by_who_has_not_seen_it(rng):
 
 
 def test_a_class_that_is_hard_to_tell_is_left_out_no_oftener(rng):
-    """One class is always given a fifth of what it deserves: without a scale of its own it is rarely there."""
+    """One class is always given a fifth of what it deserves: without a scale of its own it is rare."""
     found, plain = [], []
     for _ in range(20):
         truth, probabilities = made_up(rng, 1200)

@@ -7,6 +7,7 @@ after all with smaller ones are ruled out holds the truth with probability 1 - a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,6 +85,19 @@ def kept(scores: np.ndarray) -> np.ndarray:
         return ordered
     # the upper end of each part: no p-value becomes smaller than it was by more than its step
     return ordered[np.linspace(0, len(ordered) - 1, MOST_KEPT).round().astype(np.int64)]
+
+
+def widening(errors: np.ndarray, coverage: float) -> float:
+    """How many spreads either way hold the truth as often as `coverage`; infinity if errors are too few.
+
+    Examples
+    --------
+    >>> errors = np.linspace(0, 1, 99)
+    >>> round(widening(errors, 0.9), 2), widening(errors[:5], 0.9)
+    (0.91, inf)
+    """
+    place = math.ceil((len(errors) + 1) * check_share("coverage", coverage) - 1e-9)
+    return float(errors[place - 1]) if place <= len(errors) else math.inf
 
 
 def check_share(name: str, value: float) -> float:

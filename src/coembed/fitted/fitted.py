@@ -300,6 +300,8 @@ class Fitted:
         known: bool = False,
         backwards: bool = False,
         positions: bool = False,
+        coverage: float = 0.9,
+        fdr: float | None = None,
     ) -> list[Match]:
         """What an item should have: in a relation, or in a column of its table.
 
@@ -308,10 +310,13 @@ class Fitted:
         ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
         category as probabilities that sum to one. By default the item's words, or else its first relation.
         From the far end of a relation, or with `backwards`, who should have the item.
+
+        A number comes with the interval that holds it as often as `coverage`. With `fdr` only what is so
+        sure that at most this share of all lists is wrong, in expectation; a list may then be empty.
         """
         from coembed.fitted.questions import complete
 
-        return complete(self, item, relation, k, type, known, positions, backwards)
+        return complete(self, item, relation, k, type, known, positions, backwards, coverage, fdr)
 
     def complete_all(
         self,
@@ -322,11 +327,12 @@ class Fitted:
         items: Sequence[Item] | None = None,
         known: bool = False,
         backwards: bool = False,
+        fdr: float | None = None,
     ) -> Batch:
         """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
         from coembed.fitted.batch_answers import Batch
 
-        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards)
+        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards, fdr=fdr)
 
     def nearest(
         self,

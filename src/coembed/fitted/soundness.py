@@ -110,6 +110,12 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
         _check_shape(f"units of {name}", fit.ways.units, (2,))
         if not fit.ways.units.all():
             raise InputError(f"its ways of {name} divide by zero")
+    _check_shape(f"errors of {name}", fit.errors, (None,))
+    if fit.doubt is not None:
+        _check_shape(f"hidden pairs of {name}", fit.doubt.present, (None,))
+        _check_shape(f"absent pairs of {name}", fit.doubt.absent, (None,))
+        if not 0 <= fit.doubt.prevalence <= 1:
+            raise InputError(f"its prevalence of {name} is no share")
     if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
         raise InputError(f"its errors of {name} do not fit the column")
     if values:

@@ -12,6 +12,7 @@ from coembed.fitted.cell_models import CellModel
 from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
+from coembed.fitted.pair_doubt import PairDoubt
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.way_models import WayModel
 from coembed.likelihoods import LIKELIHOODS, Likelihood
@@ -131,6 +132,10 @@ class RelationFit:
         Of a column with cells: other models of them, and what each counts.
     ways
         Of a directed relation: a model of which way links go.
+    doubt
+        How hidden and absent pairs are scored: what lists with few errors need.
+    errors
+        Of a number column: how far off cells kept aside were, in units of their spread, in ascending order.
     """
 
     likelihood: str = "bernoulli"
@@ -148,6 +153,8 @@ class RelationFit:
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
     ways: WayModel | None = None
+    doubt: PairDoubt | None = None
+    errors: np.ndarray | None = None
 
     @property
     def kind(self) -> Likelihood:

@@ -29,6 +29,7 @@ from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
+from coembed.fitted.pair_doubt import PairDoubt
 from coembed.fitted.placing import Placing
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.soundness import check_sound
@@ -66,6 +67,7 @@ CLASSES = (
     CellModel,
     ClassDoubt,
     ClassScale,
+    PairDoubt,
     WayModel,
     Trees,
     Placing,

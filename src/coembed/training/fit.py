@@ -37,6 +37,7 @@ from coembed.training.label_ensemble import (
 )
 from coembed.training.label_views import label_views
 from coembed.training.loop import train
+from coembed.training.pair_errors import with_pair_doubt
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
 from coembed.training.several_label_ensemble import calibrated
@@ -235,6 +236,7 @@ def learn(
             fitted = with_way_models(fitted)
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
+        fitted = with_pair_doubt(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":
         fitted = with_common_space(fitted, tell)
     return fitted
