@@ -1,4 +1,4 @@
-"""Lists of which few are wrong, and intervals that hold the truth: on made-up scores and on a fitted model."""
+"""Lists of which few are wrong, and intervals that hold the truth: made-up scores, and a fitted model."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_absent_pairs_are_neither_known_nor_hidden(general):
         relation = general.network.relation(name)
         pairs = true_pairs(relation.values, relation.pairing)[:7]
         network = general.network
-            shown = network.with_values({name: without(relation.values, pairs, relation.pairing)})
+        shown = network.with_values({name: without(relation.values, pairs, relation.pairing)})
         fitted = pair_errors.with_pair_doubt(
             replace(general, network=shown), Holdout(pairs={name: (pairs, pairs)})
         )
