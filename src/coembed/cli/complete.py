@@ -128,6 +128,7 @@ def _complete(
     output: Path | None,
     backwards: bool = False,
 ) -> None:
+    from coembed.fitted.chances import score_name
     from coembed.fitted.questions import named_relation
 
     if output is not None:
@@ -145,11 +146,7 @@ def _complete(
         item: fitted.complete(item, joined.name, k, type=type, known=known, backwards=backwards)
         for item in items
     }
-    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
-    print_answers(found, unit, json, joined.column)
-
-
-_PROBABLE = ("bernoulli", "categorical")
+    print_answers(found, score_name(fitted, joined.name), json, joined.column)
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:

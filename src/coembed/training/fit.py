@@ -233,7 +233,7 @@ def learn(
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":
-        fitted = with_common_space(fitted, tell)
+        fitted = with_common_space(fitted, held, tell)
     return fitted
 
 
