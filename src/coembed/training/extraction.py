@@ -65,7 +65,8 @@ def fitted_result(
             keys,
             heat.get(name, Calibration()),
             lean.get(name, 0.0),
-            prepared.opinions[name] if name in prepared.unread else None,
+            prepared.opinions.get(name),
+            prepared.shares.get(name, 0.0),
             prepared.thresholds.get(name),
         )
         for name in network.types
@@ -106,6 +107,7 @@ def _space(
     calibration: Calibration,
     strength: float,
     opinion: np.ndarray | None,
+    share: float,
     thresholds: np.ndarray | None,
 ) -> TypeSpace:
     key = keys.types[name]
@@ -117,11 +119,12 @@ def _space(
         evidence = model.evidence(key)
         logits = evidence.label_logits
         probabilities = None if logits is None else model.labels[key].posterior(calibration.of(logits))
-        if probabilities is not None and opinion is not None:
-            own = probabilities.new_tensor(np.array(opinion[rows.own.start : rows.own.stop]))
-            probabilities = model.labels[key].between(probabilities, own)
         if probabilities is not None and strength:
             probabilities = _leaning(probabilities, network, name, strength, rows)
+        if probabilities is not None and opinion is not None and share:
+            # the opinion leans already
+            own = probabilities.new_tensor(np.array(opinion[rows.own.start : rows.own.stop]))
+            probabilities = model.labels[key].between(probabilities, own, share)
         gaussian = model.posterior(key, evidence, probabilities)
     return TypeSpace(
         _array(gaussian.mean, rows),
