@@ -141,7 +141,7 @@ def prepare(
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             said.append(ensemble.in_words(of_type))
-        elif settings.calibrate:
+        if settings.calibrate and (ensemble is None or (ensemble.share < 1 and not known.several)):
             spared[name] = labels_to_spare(known.values, settings.seed)
     return replace(
         prepared,

@@ -39,10 +39,14 @@ MANY = 20_000
 ASIDE = 2000
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
-CLEARLY = 1.0
-"""Standard errors by which leaning must be better than not leaning, or one member better than all."""
+CLEARLY, AHEAD = 1.0, 2.0
+"""Standard errors by which leaning must be better than not leaning, and one member than all together."""
 HALF = 0.5
-"""Share of the opinion in the answer: it and the model err in different places."""
+"""Share of the opinion in the answer, where labels cannot be spared to tell: both err in different places."""
+SPARED, ENOUGH, MOST_SPARED = 0.1, 2000, 1000
+"""Share of the labels, where there are enough, that the model does not learn from, and how many at most: they
+tell the share of the opinion, which knows each of them from members that have not seen it."""
+SHARES = (0.0, HALF, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,7 @@ class Ensemble:
         lean = f", leaning {self.strength:g} towards links" if self.strength else ""
         together = f"{100 * self.accuracy['together']:.0f} %"
         figure = "" if self.thresholds is None else " (mean average precision)"
-        ahead = f"; {self.follows} is ahead, and the answer follows it" if self.follows else ""
+        ahead = f"; ahead of all: {self.follows}, which the answer follows" if self.follows else ""
         return f"classes{type}, out of fold{figure}: {', '.join(told)}; together {together}{lean}{ahead}"
 
 
@@ -128,17 +132,39 @@ def call_ensemble(
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Items whose labels are not learnt from, so that they can tell a temperature; none if labels are few.
+    """Items whose labels the model does not learn from, so that they can tell how far to trust it.
+
+    Where labels are few there are none to spare.
 
     Examples
     --------
-    >>> len(labels_to_spare(np.zeros(100), 0)), len(labels_to_spare(np.zeros(30_000), 0))
-    (0, 2000)
+    >>> [len(labels_to_spare(np.zeros(count), 0)) for count in (100, 3000, 30_000)]
+    [0, 300, 2000]
     """
     labelled = np.flatnonzero((labels >= 0).any(axis=1) if labels.ndim == 2 else labels >= 0)
-    if len(labelled) < MANY:
+    if len(labelled) < min(ENOUGH, MANY):
         return labelled[:0]
-    return np.sort(np.random.default_rng(seed).choice(labelled, ASIDE, replace=False))
+    count = ASIDE if len(labelled) >= MANY else min(int(SPARED * len(labelled)), MOST_SPARED)
+    return np.sort(np.random.default_rng(seed).choice(labelled, count, replace=False))
+
+
+def best_share(model: np.ndarray, opinion: np.ndarray, truth: np.ndarray) -> float:
+    """Of the opinion in the answer, by the classes of items that neither has learnt from.
+
+    Examples
+    --------
+    >>> right, wrong = np.array([[0.9, 0.1]] * 9), np.array([[0.4, 0.6]] * 9)
+    >>> truth = np.zeros(9, dtype=int)
+    >>> best_share(wrong, right, truth), best_share(right, wrong, truth)
+    (1.0, 0.0)
+    """
+    logs = [np.log(np.maximum(each, 1e-6)) for each in (model, opinion)]
+
+    def cost(share: float) -> float:
+        mixed = log_softmax((1 - share) * logs[0] + share * logs[1], axis=1)
+        return float(-mixed[np.arange(len(truth)), truth].mean())
+
+    return min(SHARES, key=cost)
 
 
 def best_temperature(logits: Tensor, wanted: Tensor) -> float:
@@ -182,7 +208,7 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
         together = _out_of_fold(by_fold, own, known, fold, strength).argmax(axis=1) == truth
         best = max(right, key=lambda name: right[name].mean())
         ahead = right[best].astype(float) - together
-        if follows or ahead.mean() <= CLEARLY * ahead.std() / math.sqrt(len(ahead)):
+        if follows or ahead.mean() <= AHEAD * ahead.std() / math.sqrt(len(ahead)):
             break
         names, follows = [best], best
     accuracy = {name: float(each.mean()) for name, each in right.items()} | {
@@ -191,7 +217,7 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
     opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
     opinion[known] = _out_of_fold(by_fold, own, known, fold, strength)  # by those who have not seen the label
     named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in zip(names, weights, strict=True)}
-    share = 1.0 if follows else HALF
+    share = HALF if follows in ("", "discriminators") else 1.0  # the model is a discriminator itself
     return Ensemble(opinion.astype(np.float32), strength, named, accuracy, share, follows)
 
 
