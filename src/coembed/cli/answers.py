@@ -62,7 +62,11 @@ def asked_type(network: Network, item: str, type: str | None, relation: str | No
 
 
 def print_answers(
-    found: Mapping[str, Sequence[Match]], score: str, json: bool, column: Column | None = None
+    found: Mapping[str, Sequence[Match]],
+    score: str,
+    json: bool,
+    column: Column | None = None,
+    coverage: float = 0.9,
 ) -> None:
     """What one item is answered with, or several, each under its id.
 
@@ -85,10 +89,11 @@ def print_answers(
         "title": [match.title for match in matches],
     }
     if column is not None and column.numeric and matches[0].name == column.name:
-        from coembed.fitted.cell_texts import cell_text, cell_texts
+        from coembed.fitted.cell_texts import cell_text, cell_texts, interval_text
 
         texts = [cell_texts(column, match.score, match.std) for match in matches]
         columns[column.name], columns["±"] = ([text[place] for text in texts] for place in (0, 1))
+        columns[f"{coverage:.0%}"] = [interval_text(column, match.low, match.high) for match in matches]
         columns["cell"] = [
             "unknown" if match.cell is None else cell_text(column, match.cell) for match in matches
         ]

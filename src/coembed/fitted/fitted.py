@@ -198,6 +198,25 @@ class Fitted:
         assert known is not None
         return known.classes[likeliest]
 
+    def predict_set(self, coverage: float = 0.9, type: str | None = None) -> np.ndarray:
+        """For every item of a type a tuple of classes, likeliest first, that has the true one among them
+        as often as `coverage` says; never empty.
+
+        What is promised, and under which assumption: see the page on doubt of the documentation.
+        """
+        from coembed.fitted.class_answers import sets_of
+
+        items, probabilities = self.network.items(type), self.predict_proba(type)
+        assert items.labels is not None
+        inside = sets_of(self, items.name, coverage, np.arange(len(items)))
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        ordered, classes = np.take_along_axis(inside, order, axis=1), items.labels.classes
+        found = np.empty(len(items), dtype=object)
+        found[:] = [
+            tuple(str(name) for name in classes[at[row]]) for at, row in zip(order, ordered, strict=True)
+        ]
+        return found
+
     def predict_rows(
         self,
         table: Any,
@@ -206,6 +225,7 @@ class Fitted:
         id: str | None = None,
         as_new: bool = False,
         beside: Beside = (),
+        coverage: float | None = None,
     ) -> Predictions:
         """Classes of the rows of a new table, read as the table of training was.
 
@@ -222,10 +242,12 @@ class Fitted:
             Place the rows by what they hold, whether their ids are known or not.
         beside
             Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        coverage
+            Also a set of classes for every row, as :meth:`predict_set` has it.
         """
         from coembed.fitted.row_predictions import predict_rows
 
-        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside, coverage=coverage)
 
     def impute(
         self,
@@ -279,6 +301,8 @@ class Fitted:
         known: bool = False,
         backwards: bool = False,
         positions: bool = False,
+        coverage: float = 0.9,
+        fdr: float | None = None,
     ) -> list[Match]:
         """What an item should have: in a relation, or in a column of its table.
 
@@ -287,10 +311,13 @@ class Fitted:
         ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
         category as probabilities that sum to one. By default the item's words, or else its first relation.
         From the far end of a relation, or with `backwards`, who should have the item.
+
+        A number comes with the interval that holds it as often as `coverage`. With `fdr` only what is so
+        sure that at most this share of all lists is wrong, in expectation; a list may then be empty.
         """
         from coembed.fitted.questions import complete
 
-        return complete(self, item, relation, k, type, known, positions, backwards)
+        return complete(self, item, relation, k, type, known, positions, backwards, coverage, fdr)
 
     def complete_all(
         self,
@@ -301,11 +328,12 @@ class Fitted:
         items: Sequence[Item] | None = None,
         known: bool = False,
         backwards: bool = False,
+        fdr: float | None = None,
     ) -> Batch:
         """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
         from coembed.fitted.batch_answers import Batch
 
-        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards)
+        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards, fdr=fdr)
 
     def nearest(
         self,

@@ -10,8 +10,10 @@ from scipy.special import expit
 
 from coembed.errors import InputError
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
+from coembed.fitted.pair_doubt import PairDoubt
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.way_models import WayModel
 from coembed.likelihoods import LIKELIHOODS, Likelihood
@@ -37,6 +39,8 @@ class TypeSpace:
     direction
         Where every item points in the space that all types share, rows of length one; None if nothing was
         taught there, and the codes of the model itself are what is compared.
+    doubt
+        Which classes cannot be ruled out of every item.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
     thresholds
@@ -52,6 +56,7 @@ class TypeSpace:
     label_table: np.ndarray | None = None
     thresholds: np.ndarray | None = None
     direction: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
@@ -131,6 +136,10 @@ class RelationFit:
         Of a column with cells: other models of them, and what each counts.
     ways
         Of a directed relation: a model of which way links go.
+    doubt
+        How hidden and absent pairs are scored: what lists with few errors need.
+    errors
+        Of a number column: how far off cells kept aside were, in units of their spread, in ascending order.
     """
 
     likelihood: str = "bernoulli"
@@ -149,6 +158,8 @@ class RelationFit:
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
     ways: WayModel | None = None
+    doubt: PairDoubt | None = None
+    errors: np.ndarray | None = None
 
     @property
     def kind(self) -> Likelihood:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import Tensor
 from coembed.distributed.exchange import collected, gathered
 from coembed.distributed.partition import Partition, held_by
 from coembed.fitted import Fitted
+from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.layers import Layer, Layers, RowLayers, ViewsLayers
 from coembed.fitted.placing import Placing
 from coembed.fitted.space import RelationFit, TypeSpace
@@ -24,6 +26,7 @@ from coembed.model.schema import Keys
 from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network
 from coembed.settings import Settings
+from coembed.training.class_doubt import split_conformal
 from coembed.training.holdout import term_of, without_labels_of
 from coembed.training.label_ensemble import best_share
 from coembed.training.label_views import smoothed, walk_within
@@ -71,6 +74,8 @@ def fitted_result(
     relations = {name: _relation(model, network, name, readings[name]) for name in network.relations}
     if next(iter(model.types.values())).partition.rank:
         return None
+    for name, space in types.items():
+        types[name] = replace(space, doubt=_doubt(space, network, name, prepared))
     placing = Placing(
         dict(readings),
         layers,
@@ -139,6 +144,14 @@ def _share(
     share = best_share(told, np.asarray(prepared.opinions[name])[spared], known.values[spared])
     of_type = "" if network.is_plain else f" of {name}"
     return share, f"classes{of_type} are answered by {SHARE_WORDS[share]}: best on {len(spared):,} labels"
+
+
+def _doubt(space: TypeSpace, network: Network, name: str, prepared: Prepared) -> ClassDoubt | None:
+    """What the ensemble cannot rule out; where labels were spared instead, what they cannot."""
+    spared, known = prepared.spared.get(name), network.items(name).labels
+    if spared is None or not len(spared) or space.probabilities is None or known is None or known.several:
+        return prepared.doubts.get(name)
+    return split_conformal(space.probabilities, known.values, spared)
 
 
 def _leaning(own: Tensor, network: Network, name: str, strength: float, rows: Partition) -> Tensor:

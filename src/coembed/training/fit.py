@@ -32,6 +32,7 @@ from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_fi
 from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
 from coembed.training.label_views import label_views
 from coembed.training.loop import train
+from coembed.training.pair_errors import with_pair_doubt
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
 from coembed.training.several_label_ensemble import calibrated
@@ -127,7 +128,7 @@ def prepare(
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
-    out_of_fold, shares = {}, {}
+    out_of_fold, shares, doubts = {}, {}, {}
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
@@ -138,6 +139,8 @@ def prepare(
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
             shares[name] = ensemble.share
             out_of_fold[name] = ensemble.accuracy
+            if ensemble.doubt is not None:
+                doubts[name] = ensemble.doubt
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             said.append(ensemble.in_words(of_type))
@@ -152,6 +155,7 @@ def prepare(
         out_of_fold=out_of_fold,
         thresholds=thresholds,
         shares=shares,
+        doubts=doubts,
         spared=spared,
         notices=tuple(said),
     )
@@ -228,7 +232,7 @@ def learn(
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":
         fitted = with_common_space(fitted, held, tell)
-    return fitted
+    return with_pair_doubt(fitted, held) if weighing else fitted
 
 
 def knowing(fitted: Fitted, network: Network) -> Fitted:

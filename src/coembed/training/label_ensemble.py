@@ -19,8 +19,10 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
+from coembed.fitted.conformal import ClassDoubt
 from coembed.network import Network
 from coembed.settings import Settings
+from coembed.training.class_doubt import cross_conformal
 from coembed.training.few_labels import opinion_of_few
 from coembed.training.label_members import (
     class_shares,
@@ -68,6 +70,8 @@ class Ensemble:
         The simple method that the answer follows, if it follows one.
     thresholds
         Of several classes an item: from which probability on to say that it has each.
+    doubt
+        Of one class an item: which ones cannot be ruled out.
     """
 
     opinion: np.ndarray
@@ -77,6 +81,7 @@ class Ensemble:
     share: float = HALF
     follows: str = ""
     thresholds: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def in_words(self, type: str) -> str:
         """One line on what the members are worth, or on why they could not be compared."""
@@ -218,7 +223,9 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
     opinion[known] = _out_of_fold(by_fold, own, known, fold, strength)  # by those who have not seen the label
     named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in zip(names, weights, strict=True)}
     share = HALF if follows in ("", "discriminators") else 1.0  # the model is a discriminator itself
-    return Ensemble(opinion.astype(np.float32), strength, named, accuracy, share, follows)
+    by_fold = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
+    doubt = cross_conformal(by_fold, own.labels, own.folds)
+    return Ensemble(opinion.astype(np.float32), strength, named, accuracy, share, follows, doubt=doubt)
 
 
 def _out_of_fold(

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.network import Column, Network
 from coembed.network.readers.mapped import open_mapped, write_mapped
 from coembed.records import pack, unpack
@@ -38,6 +39,8 @@ CLASSES = (
     PositionBasis,
     CellLayout,
     Column,
+    ClassDoubt,
+    ClassScale,
 )
 
 
@@ -67,6 +70,8 @@ class Prepared:
         By type, the share of the opinion in the answer; the model has the rest.
     mass
         By type, what newcomers are shown of the classes of known items.
+    doubts
+        By type, which classes the ensemble cannot rule out.
     """
 
     settings: Settings
@@ -84,6 +89,7 @@ class Prepared:
     thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
+    doubts: Mapping[str, ClassDoubt] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
@@ -120,6 +126,7 @@ _OWN = (
     "thresholds",
     "shares",
     "mass",
+    "doubts",
 )
 
 
