@@ -10,7 +10,7 @@ from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, known_text
 from coembed.fitted.chances import score_name
 from coembed.fitted.matches import Match
-from coembed.fitted.reasons import Variants, Why
+from coembed.fitted.reasons import Reasons, Why
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
@@ -176,16 +176,27 @@ def place(explorer: Explorer, type: str, row: int) -> dict[str, Any]:
 
 
 def why(
-    explorer: Explorer, id: str, type: str | None, relation: str | None, targets: list[str], k: int
+    explorer: Explorer,
+    id: str,
+    type: str | None,
+    relation: str | None,
+    targets: list[str] | None,
+    k: int,
+    *,
+    label: str | None = None,
+    backwards: bool = False,
 ) -> dict[str, Any]:
-    """What speaks for the predicted class of an item, and for some items at the far end of a relation."""
+    """What speaks for a class of an item, and for some items at the far end of a relation.
+
+    Without targets (None) for the likeliest one.
+    """
     type = explorer.type_of(id, type)
-    variants = Variants(explorer.fitted, explorer.at(id, type), type, positions=True)
-    label = variants.label(k) if explorer.types[type].class_names else None
-    found = variants.explain(relation, targets, k) if targets else []
+    reasons = Reasons(explorer.fitted, explorer.at(id, type), type, positions=True)
+    told = reasons.label(k, label) if explorer.types[type].class_names or label is not None else None
+    found = [] if targets == [] else reasons.explain(relation, targets, k, backwards=backwards)
     return {
         **reference(explorer.types[type], explorer.at(id, type)),
-        "label": None if label is None else _why(label),
+        "label": None if told is None else _why(told),
         "targets": [_why(each) for each in found],
     }
 
@@ -248,24 +259,9 @@ def _class_shares(explorer: Explorer, type: str, row: int) -> list[dict[str, Any
 
 
 def _why(found: Why) -> dict[str, Any]:
-    return {
-        "target": found.target,
-        "title": found.title,
-        "score": found.score,
-        "owners": found.owners[:5],
-        "owners_total": len(found.owners),
-        "reasons": [
-            {
-                "id": each.name,
-                "type": each.kind,
-                "title": each.title,
-                "relation": each.relation,
-                "contribution": each.contribution,
-                "owns": each.owns,
-            }
-            for each in found.reasons
-        ],
-    }
+    told = {name: value for name, value in found.as_dict().items() if name not in ("item", "type")}
+    reasons = [{"id": each.pop("name"), "type": each.pop("kind"), **each} for each in told["reasons"]]
+    return {**told, "reasons": reasons, "owners": found.owners[:5], "owners_total": len(found.owners)}
 
 
 def match_dict(match: Match) -> dict[str, Any]:

@@ -294,9 +294,23 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
     @router.post("/why", response_model=schemas.WhyAnswer, summary="What speaks for a class and for answers")
     def why(question: schemas.WhyQuestion) -> Response:
         needs_networks()
+        if question.relation is not None and question.column is not None:
+            raise InputError("give a relation or a column, not both")
+        relation = question.relation if question.relation is not None else question.column
+        targets = None if relation is not None and not question.targets else question.targets
         with turn:
-            asked = question.relation, question.targets, question.k
-            return Json(cards.why(explorer, question.id, question.type, *asked))
+            return Json(
+                cards.why(
+                    explorer,
+                    question.id,
+                    question.type,
+                    relation,
+                    targets,
+                    question.k,
+                    label=question.label,
+                    backwards=question.backwards,
+                )
+            )
 
     @router.post("/spread", response_model=schemas.SpreadAnswer, summary="Uncertainty on the map")
     def spread(question: schemas.SpreadQuestion) -> Response:

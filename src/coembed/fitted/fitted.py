@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coembed.fitted.pair_scores import PairScore
     from coembed.fitted.placed_rows import Beside
     from coembed.fitted.placing import Placing, Trained
+    from coembed.fitted.reasons import Why
     from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
     from coembed.views import TypeViews
@@ -348,6 +349,40 @@ class Fitted:
         from coembed.fitted.questions import nearest
 
         return nearest(self, item, to, k, type, positions)
+
+    def why(
+        self,
+        item: Item,
+        *,
+        type: str | None = None,
+        label: str | None = None,
+        relation: str | None = None,
+        column: str | None = None,
+        target: Item | None = None,
+        backwards: bool = False,
+        k: int = 10,
+        positions: bool = False,
+    ) -> Why:
+        """What the links, attributes and cells of an item contribute to an answer about it.
+
+        About its class (`label`, by default the likeliest); or about `target` at the far end of a `relation`,
+        or the value of a `column`: by default the likeliest that it does not have. Contributions are found by
+        leaving out, and add up to what is claimed: ``nothing + sum of contributions + others + beyond``.
+        """
+        from coembed.fitted.reasons import why
+
+        return why(
+            self,
+            item,
+            type=type,
+            label=label,
+            relation=relation,
+            column=column,
+            target=target,
+            backwards=backwards,
+            k=k,
+            positions=positions,
+        )
 
     def complete_attributes(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
         """The attributes likeliest to be the item's own: :meth:`complete` of its words."""

@@ -57,14 +57,14 @@ class Newcomers:
     codes: Gaussians
     views: TypeViews | None = None
 
-    def score(self, relation: str, targets: np.ndarray) -> np.ndarray:
+    def score(self, relation: str, targets: np.ndarray, backwards: bool = False) -> np.ndarray:
         """Scores with some items of the far end, newcomers x targets; the model's alone."""
         joined = self.fitted.network.relation(relation)
         if self.fitted.relations[relation].kind.grouped:
             # a value of a category is weighed against all others of its column
             scores = self._worth(self._moments(relation, self.fitted.span(joined)), relation)
             return scores[:, targets - self._start(relation)]
-        return self._worth(self._moments(relation, targets), relation)
+        return self._worth(self._moments(relation, targets, backwards), relation)
 
     def complete(
         self, row: int, relation: str | None = None, k: int = 10, *, backwards: bool = False
