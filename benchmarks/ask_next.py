@@ -19,7 +19,6 @@ from ensemble_alone import NETWORKS, EnsembleAlone
 from coembed.experiments.record_file import RecordFile
 from coembed.fitted.label_advice import looks_at, most_settling
 from coembed.network.ways import links_within
-from coembed.training import label_views
 
 ROUNDS = 10
 WAYS = ("random", "doubt", "advice")
@@ -90,7 +89,6 @@ def main() -> None:
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     done = RecordFile(given.out, ("network", "seed", "way"))
-    label_views.FEWEST = 2  # so early there is no ensemble otherwise
     for name in [] if given.table else given.network:
         alone = None
         for seed in range(given.first, given.first + given.seeds):

@@ -153,3 +153,26 @@ def test_without_an_item_a_file_is_wanted(run, people, tmp_path):
     assert "give an item" in ran.err
     assert run("complete", people, "--relation", "saw", "-o", tmp_path / "top.doc").code == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_why_is_told_of_classes_relations_and_cells(run, people, general):
+    ran = run("why", people, "p001", "--column", "income", "-k", 2)
+    rows = [line.split("\t") for line in ran.out.splitlines()]
+    assert rows[0] == ["because of", "by", "contribution", "alone left out"]
+    assert rows[-1][0] == "= income"
+    *given, claimed = [float(row[2].replace(",", "")) for row in rows[1:]]
+    assert claimed == pytest.approx(general.complete("p001", "income")[0].score, abs=0.6)
+    assert sum(given) == pytest.approx(claimed, abs=0.6 * len(given))
+    found = run("why", people, "p001", "--relation", "saw", "--target", "f001", "--json").json
+    assert (found["item"], found["relation"], found["target"]) == ("p001", "saw", "f001")
+    assert found["claimed"] == pytest.approx(float(general.score("saw", [[1, 1]])[0]))
+    assert "= class" in run("why", people, "f001", "--class", "drama").out
+    for wrong, words in [
+        (("f001", "--class", "dramas"), "did you mean 'drama'"),
+        (("f001", "--class", "drama", "--relation", "saw"), "one at a time"),
+        (("city=Oslo",), "is an attribute"),
+        (("p001", "--column", "city", "--target", "Osla"), "did you mean 'Oslo'"),
+    ]:
+        refused = run("why", people, *wrong)
+        assert (refused.code, refused.out) == (2, "")
+        assert words in refused.err

@@ -173,8 +173,23 @@ def test_reasons_name_links_and_attributes_of_the_node(client, trained):
     assert found["label"]["target"] == card["probabilities"][0]["label"]
     assert [each["target"] for each in found["targets"]] == wanted
     for each in [found["label"], *found["targets"]]:
-        assert {reason["id"] for reason in each["reasons"]} <= own
-        assert all(reason["contribution"] > 0 for reason in each["reasons"])
+        assert {reason["id"] for reason in each["reasons"] if reason["relation"]} <= own
+        given = sum(reason["contribution"] for reason in each["reasons"])
+        assert each["nothing"] + given + each["others"] + each["beyond"] == pytest.approx(each["claimed"])
+
+
+def test_reasons_of_a_class_a_relation_or_a_column_are_those_of_the_model(client, trained):
+    def why(**body):
+        return client.post("/api/v1/why", json={"id": "salmon.n.01", **body})
+
+    found = why(label="plant", relation="links", k=2).json()
+    assert found["label"]["claimed"] == pytest.approx(trained.why("salmon.n.01", label="plant").claimed)
+    (link,) = found["targets"]
+    assert link["target"] == trained.suggest_links("salmon.n.01", k=1)[0].name
+    assert len(link["reasons"]) == 2
+    assert why(column="attributes", targets=["fish"]).json()["targets"][0]["relation"] == "attributes"
+    assert "not both" in why(relation="links", column="attributes").json()["error"]["message"]
+    assert why(label="plants").status_code == 400
 
 
 def test_overviews_have_their_figures(client, trained):

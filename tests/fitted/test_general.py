@@ -11,7 +11,7 @@ from coembed.fitted import load, save
 from coembed.fitted.export import arrays_of, export
 from coembed.fitted.label_quality import judge
 from coembed.fitted.moments import unit_length
-from coembed.fitted.reasons import Variants
+from coembed.fitted.reasons import Reasons
 from coembed.maps.layout import Plane, cached_layout, make_layout
 from coembed.maps.picture import draw_map
 
@@ -76,19 +76,47 @@ def test_newcomers_answer_from_both_ends_as_the_model_alone_does(general, type, 
 
 
 def test_reasons_are_found_in_every_relation_and_column(general):
-    why = Variants(general, "p001")
+    why = Reasons(general, "p001")
     assert len(why.label(3).reasons) <= 3
     everything = why.explain("likes", ["likes=word03"], 100)[0]
-    assert {reason.relation for reason in everything.reasons} <= set(general.network.relations)
+    assert {reason.relation for reason in everything.reasons} <= {"", *general.network.relations}
     (city,) = why.explain("city", ["city=Oslo"])
-    assert 0 < city.score < 1
-    assert city.title == "Oslo"
-    (income,) = why.explain("income", ["income"], 3)
-    assert income.score > 1000
+    assert city.claimed == pytest.approx(general.cells("city", [1])[0].max()) or city.title == "Oslo"
+    assert general.why("p001", column="city", target="Oslo") == general.why(
+        "p001", column="city", target="city=Oslo"
+    )
+    income = general.why("p001", column="income", k=3)
+    assert income.claimed == pytest.approx(general.complete("p001", "income")[0].score)
+    assert income.claimed > 1000
     assert income.owners == []
-    assert Variants(general, "f001").label().target in ("drama", "comedy")
+    assert general.why("f001").target in ("drama", "comedy")
     with pytest.raises(InputError, match="is an attribute"):
-        Variants(general, "city=Oslo")
+        general.why("city=Oslo")
+
+
+@pytest.mark.parametrize(
+    ("item", "how"),
+    [
+        ("p001", {"relation": "follows"}),
+        ("p001", {"relation": "follows", "backwards": True}),
+        ("f001", {"relation": "saw"}),
+        ("p001", {"relation": "saw"}),
+        ("p001", {"column": "city"}),
+        ("p001", {"column": "likes"}),
+        ("p001", {"column": "income"}),
+        ("f001", {}),
+    ],
+)
+def test_reasons_of_any_type_relation_and_column_add_up(general, item, how):
+    found = general.why(item, k=4, **how)
+    if how:
+        best = general.complete(
+            item, k=1, relation=how.get("relation", how.get("column")), backwards=bool(how.get("backwards"))
+        )[0]
+        assert (found.target, found.claimed) == (best.name, pytest.approx(best.score, rel=1e-5))
+    given = sum(each.contribution for each in found.reasons)
+    assert found.nothing + given + found.others + found.beyond == pytest.approx(found.claimed)
+    assert found.reasons
 
 
 def test_exported_queries_rank_as_the_model_does(general, tmp_path):

@@ -19,6 +19,7 @@ from coembed.cli import (
     reproduce,
     synthesize,
     train,
+    why,
 )
 from coembed.version import __version__
 
@@ -40,7 +41,7 @@ app.command(rich_help_panel=START)(evaluate.evaluate)
 app.command(rich_help_panel=START)(reproduce.reproduce)
 for question in (query.predict, impute.impute, complete.complete, complete.links):
     app.command(rich_help_panel=ASK)(question)
-for near in (query.profile, query.similar, query.nearest):
+for near in (query.profile, query.similar, query.nearest, why.why):
     app.command(rich_help_panel=ASK)(near)
 app.command("ask-next", rich_help_panel=ASK)(ask_next.ask_next)
 app.command("map", rich_help_panel=ASK)(model_files.draw)

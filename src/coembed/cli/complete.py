@@ -147,6 +147,7 @@ def _complete(
     fdr: float | None = None,
     coverage: float = 0.9,
 ) -> None:
+    from coembed.fitted.chances import score_name
     from coembed.fitted.questions import named_relation, sure_from
 
     joined = fitted.network.relation(named_relation(fitted, relation, type))
@@ -175,11 +176,7 @@ def _complete(
     found = {item: fitted.complete(item, joined.name, k, **how) for item in items}
     if fdr is not None and not json and not any(found.values()):
         return
-    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
-    print_answers(found, unit, json, joined.column, coverage)
-
-
-_PROBABLE = ("bernoulli", "categorical")
+    print_answers(found, score_name(fitted, joined.name), json, joined.column, coverage)
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:

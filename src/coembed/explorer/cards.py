@@ -9,10 +9,11 @@ import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, interval_text, known_text
+from coembed.fitted.chances import score_name
 from coembed.fitted.class_answers import named_sets, sets_of
 from coembed.fitted.label_advice import Advice
 from coembed.fitted.matches import Match
-from coembed.fitted.reasons import Variants, Why
+from coembed.fitted.reasons import Reasons, Why
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
@@ -59,12 +60,6 @@ def card_ways(explorer: Explorer, type: str, row: int) -> list[Way]:
     return explorer.ways(type) if column is None else [Way(column.name, False, column.source)]
 
 
-def unit_of(explorer: Explorer, relation: str) -> str:
-    """What a score of a relation is."""
-    probable = explorer.fitted.relations[relation].likelihood in ("bernoulli", "categorical")
-    return "probability" if probable else "value"
-
-
 def _walked(explorer: Explorer, type: str, row: int, way: Way, k: int) -> dict[str, Any]:
     """What an item has by a way, and what it should have; of an attribute only the former."""
     suggested: list[Match] = []
@@ -77,7 +72,7 @@ def _walked(explorer: Explorer, type: str, row: int, way: Way, k: int) -> dict[s
         "other": way.other,
         "backwards": not way.forwards,
         "directed": explorer.network.relation(way.relation).directed,
-        "score": unit_of(explorer, way.relation),
+        "score": score_name(explorer.fitted, way.relation),
         "has": page_of(explorer, row, way, 0, k),
         "suggested": plain(suggested),
     }
@@ -190,16 +185,27 @@ def place(explorer: Explorer, type: str, row: int) -> dict[str, Any]:
 
 
 def why(
-    explorer: Explorer, id: str, type: str | None, relation: str | None, targets: list[str], k: int
+    explorer: Explorer,
+    id: str,
+    type: str | None,
+    relation: str | None,
+    targets: list[str] | None,
+    k: int,
+    *,
+    label: str | None = None,
+    backwards: bool = False,
 ) -> dict[str, Any]:
-    """What speaks for the predicted class of an item, and for some items at the far end of a relation."""
+    """What speaks for a class of an item, and for some items at the far end of a relation.
+
+    Without targets (None) for the likeliest one.
+    """
     type = explorer.type_of(id, type)
-    variants = Variants(explorer.fitted, explorer.at(id, type), type, positions=True)
-    label = variants.label(k) if explorer.types[type].class_names else None
-    found = variants.explain(relation, targets, k) if targets else []
+    reasons = Reasons(explorer.fitted, explorer.at(id, type), type, positions=True)
+    told = reasons.label(k, label) if explorer.types[type].class_names or label is not None else None
+    found = [] if targets == [] else reasons.explain(relation, targets, k, backwards=backwards)
     return {
         **reference(explorer.types[type], explorer.at(id, type)),
-        "label": None if label is None else _why(label),
+        "label": None if told is None else _why(told),
         "targets": [_why(each) for each in found],
     }
 
@@ -275,24 +281,9 @@ def _class_shares(explorer: Explorer, type: str, row: int) -> list[dict[str, Any
 
 
 def _why(found: Why) -> dict[str, Any]:
-    return {
-        "target": found.target,
-        "title": found.title,
-        "score": found.score,
-        "owners": found.owners[:5],
-        "owners_total": len(found.owners),
-        "reasons": [
-            {
-                "id": each.name,
-                "type": each.kind,
-                "title": each.title,
-                "relation": each.relation,
-                "contribution": each.contribution,
-                "owns": each.owns,
-            }
-            for each in found.reasons
-        ],
-    }
+    told = {name: value for name, value in found.as_dict().items() if name not in ("item", "type")}
+    reasons = [{"id": each.pop("name"), "type": each.pop("kind"), **each} for each in told["reasons"]]
+    return {**told, "reasons": reasons, "owners": found.owners[:5], "owners_total": len(found.owners)}
 
 
 def match_dict(match: Match) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from coembed.explorer.asking import Explorer
 from coembed.explorer.new_items import Newcomer, welcome
 from coembed.explorer.new_rows_answer import predict_rows
 from coembed.fitted.cell_texts import cell_texts
+from coembed.fitted.chances import score_name
 from coembed.fitted.questions import named_relation
 from coembed.records import plain
 
@@ -289,7 +290,7 @@ def complete_item(explorer: Explorer, question: schemas.CompleteQuestion) -> dic
     return {
         **cards.reference(explorer.types[type], row),
         "relation": relation.name,
-        "score": cards.unit_of(explorer, relation.name),
+        "score": score_name(explorer.fitted, relation.name),
         "text": text,
         "items": cards.plain(found),
     }
@@ -309,9 +310,23 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
     @router.post("/why", response_model=schemas.WhyAnswer, summary="What speaks for a class and for answers")
     def why(question: schemas.WhyQuestion) -> Response:
         needs_networks()
+        if question.relation is not None and question.column is not None:
+            raise InputError("give a relation or a column, not both")
+        relation = question.relation if question.relation is not None else question.column
+        targets = None if relation is not None and not question.targets else question.targets
         with turn:
-            asked = question.relation, question.targets, question.k
-            return Json(cards.why(explorer, question.id, question.type, *asked))
+            return Json(
+                cards.why(
+                    explorer,
+                    question.id,
+                    question.type,
+                    relation,
+                    targets,
+                    question.k,
+                    label=question.label,
+                    backwards=question.backwards,
+                )
+            )
 
     @router.post("/spread", response_model=schemas.SpreadAnswer, summary="Uncertainty on the map")
     def spread(question: schemas.SpreadQuestion) -> Response:
@@ -369,7 +384,7 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
             column = relation.column
             if column is not None and not all(column.start <= far < column.stop for _, far in ends):
                 raise InputError(f"{name} has values of its own; take ids of the column {column.name}")
-            found[name] = explorer.fitted.score(name, np.array(ends)).tolist() if ends else []
+            found[name] = explorer.fitted.answer(name, np.array(ends))[0].tolist() if ends else []
         return Json(found)
 
 

@@ -16,7 +16,7 @@ LONGEST_NAME = 1000
 Id = Annotated[str, Field(max_length=LONGEST_ID, examples=["Denmark.n.01"])]
 TypeName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["node"])]
 RelationName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["links"])]
-Unit = Literal["probability", "value"]
+Unit = Literal["probability", "score", "value"]
 
 
 def _whole(value: object) -> object:
@@ -72,9 +72,14 @@ class NeighbourQuestion(_Question):
 class WhyQuestion(_Question):
     id: Id
     type: TypeName | None = None
+    label: Id | None = Field(None, description="The class to explain; by default the likeliest.")
     relation: RelationName | None = Field(None, description="By default its words, or its first relation.")
+    column: RelationName | None = Field(None, description="Or a column, by its name.")
+    backwards: bool = Field(False, description="Of a directed relation: who points to the item.")
     targets: Annotated[list[Id], Field(max_length=MOST_WHY, examples=[["sea", "europe"]])] = Field(
-        [], description="Ids at the far end of the relation, or values of the column."
+        [],
+        description="Ids at the far end of the relation, or values of the column; with a relation or column "
+        "and none of them, the likeliest.",
     )
     k: Annotated[int, Field(ge=1, le=20), BeforeValidator(_whole)] = 4
 
@@ -419,15 +424,23 @@ class ItemCard(ItemRef):
 
 
 class ReasonEntry(ItemRef):
-    contribution: float = Field(description="What the score loses without it.")
-    relation: str
+    contribution: float = Field(description="What it adds to what is claimed; contributions add up.")
+    without: float = Field(description="The score of the item placed without this alone.")
+    relation: str = Field(description="Relation or column; empty for the known class of the item.")
     owns: bool = Field(description="Whether this linked item has what is explained.")
 
 
 class WhyEntry(BaseModel):
+    """``claimed = nothing + contributions + others + beyond``."""
+
+    relation: str
     target: str
     title: str
-    score: float
+    claimed: float = Field(description="What the model answers.")
+    nothing: float = Field(description="What it would say of an item of which nothing is known.")
+    others: float = Field(description="What all that is not among the reasons contributes.")
+    others_count: int
+    beyond: float = Field(description="What training learnt of the item itself, and closed-form scores.")
     owners: list[str]
     owners_total: int
     reasons: list[ReasonEntry]

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.fitted.class_answers import class_texts
 from coembed.fitted.matches import Item, position
-from coembed.fitted.pair_candidates import AT_ONCE, Candidates, parts_of, too_many
+from coembed.fitted.pair_candidates import Candidates, parts_of, too_many
 from coembed.fitted.questions import cell_answers, in_unit, named_relation, sure_from
 from coembed.network.cell_values import cell_values
 from coembed.network.relations import Relation
@@ -241,22 +241,13 @@ class Batch:
         return self._lines(here[there], targets[there], scores[there])
 
     def _lines(self, rows: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Ranked:
-        relation, fit = self.relation, self.fitted.relations[self.relation.name]
+        relation = self.relation
         near, far = (targets, rows) if self.backwards else (rows, targets)
         begins = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])) if len(rows) else rows
         rank = 1 + np.arange(len(rows)) - np.repeat(begins, np.diff(np.append(begins, len(rows))))
         std = np.zeros(len(rows))
         if not self.of_cells:
-            start = 0 if relation.column is None else relation.column.start
-            source, target = self.fitted.bias(relation.name)
-            step = max(AT_ONCE // (8 * self.fitted.latent_dim), 1)
-            for at in range(0, len(rows), step):
-                some = slice(at, at + step)
-                moments = fit.aligned(
-                    self.fitted.latents_at(relation.source, near[some]),
-                    self.fitted.latents_at(relation.target, far[some]),
-                ).moved(source[near[some]] + target[far[some] - start])
-                std[some] = fit.unit * fit.kind.spread(moments.mean, moments.variance)
+            scores, std = self.fitted.answer(relation.name, np.column_stack([near, far]))
         known = np.isin(
             near * relation.values.shape[1] + far, _keys(*_entries(relation, np.unique(near)), relation)
         )

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
+from coembed.fitted.chances import answered
 from coembed.fitted.gaussians import Gaussians
-from coembed.fitted.moments import CHUNK, Moments, lengths, logits
+from coembed.fitted.moments import Moments, aligned_cosines, cosines, in_chunks, lengths, logits
 from coembed.fitted.space import RelationFit, TypeSpace, pointing
 from coembed.fitted.trees import view_features
 from coembed.network.items import UNKNOWN
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from coembed.fitted.pair_scores import PairScore
     from coembed.fitted.placed_rows import Beside
     from coembed.fitted.placing import Placing, Trained
+    from coembed.fitted.reasons import Why
     from coembed.fitted.row_predictions import Predictions
     from coembed.maps.layout import Layout
     from coembed.views import TypeViews
@@ -351,6 +353,40 @@ class Fitted:
 
         return nearest(self, item, to, k, type, positions)
 
+    def why(
+        self,
+        item: Item,
+        *,
+        type: str | None = None,
+        label: str | None = None,
+        relation: str | None = None,
+        column: str | None = None,
+        target: Item | None = None,
+        backwards: bool = False,
+        k: int = 10,
+        positions: bool = False,
+    ) -> Why:
+        """What the links, attributes and cells of an item contribute to an answer about it.
+
+        About its class (`label`, by default the likeliest); or about `target` at the far end of a `relation`,
+        or the value of a `column`: by default the likeliest that it does not have. Contributions are found by
+        leaving out, and add up to what is claimed: ``nothing + sum of contributions + others + beyond``.
+        """
+        from coembed.fitted.reasons import why
+
+        return why(
+            self,
+            item,
+            type=type,
+            label=label,
+            relation=relation,
+            column=column,
+            target=target,
+            backwards=backwards,
+            k=k,
+            positions=positions,
+        )
+
     def complete_attributes(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
         """The attributes likeliest to be the item's own: :meth:`complete` of its words."""
         return self.complete(node, None, k, type=how.pop("type", self.main), **how)
@@ -422,8 +458,27 @@ class Fitted:
         ``lift=True`` how characteristic the pair is rather than how likely: against pairs as popular.
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        fit = self.relations[relation]
+        if fit.by_codes and not lift:
+            return fit.by_cosine(self._cosine_moments(relation, pairs))
         others = (each.pairs(pairs) for each in self.pair_scores(relation))
         return self._worth(self._pair_moments(relation, pairs, lift), relation, expected, lift, others)
+
+    def answer(self, relation: str, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is shown of pairs: how likely each is among all that could be, or its value; and the ± of it.
+
+        :meth:`score` weighs a pair against as many that are not there, which ranks the same.
+        """
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        if fit.by_codes:
+            return answered(joined, fit, self._cosine_moments(relation, pairs), fit.by_cosine)
+        others = [each.pairs(pairs) for each in self.pair_scores(relation)]
+
+        def worth(moments: Moments) -> np.ndarray:
+            return self._worth(moments, relation, True, False, others)
+
+        return answered(joined, fit, self._pair_moments(relation, pairs, lift=False), worth)
 
     def direction(self, relation: str, pairs: np.ndarray) -> np.ndarray:
         """Which way each pair of a directed relation goes: above 0 as it is given, below 0 the other way."""
@@ -451,6 +506,9 @@ class Fitted:
         """Scores of some items with *all* at the other end (a column's attributes); call it in chunks."""
         rows = np.asarray(rows)
         joined, fit = self.network.relation(relation), self.relations[relation]
+        if fit.by_codes and not lift:
+            there = self.codes(joined.target).take(self.span(joined))
+            return fit.by_cosine(Moments(cosines(self.codes_at(joined.source, rows), there), np.zeros(1)))
         moments = fit.crossed(self.latents_at(joined.source, rows), self.others(relation))
         source, target = self.bias(relation, lift)
         moments = moments.moved(source[rows][:, None] + target)
@@ -544,13 +602,17 @@ class Fitted:
         source, target = self.bias(relation, lift)
         start = 0 if joined.column is None else joined.column.start
         here, there = self.latents(joined.source), self.latents(joined.target)
-        mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
-        for first in range(0, len(pairs), CHUNK):
-            left, right = pairs[first : first + CHUNK].T
-            part = fit.aligned(here.take(left), there.take(right))
-            part = part.moved(source[left] + target[right - start])
-            mean[first : first + CHUNK], variance[first : first + CHUNK] = part
-        return Moments(mean, variance)
+
+        def moments(left: np.ndarray, right: np.ndarray) -> Moments:
+            found = fit.aligned(here.take(left), there.take(right))
+            return found.moved(source[left] + target[right - start])
+
+        return in_chunks(pairs, moments)
+
+    def _cosine_moments(self, relation: str, pairs: np.ndarray) -> Moments:
+        joined = self.network.relation(relation)
+        here, there = self.codes(joined.source), self.codes(joined.target)
+        return in_chunks(pairs, lambda left, right: aligned_cosines(here.take(left), there.take(right)))
 
     def _worth(
         self, moments: Moments, relation: str, expected: bool, lift: bool, others: Iterable[np.ndarray]

@@ -53,7 +53,7 @@ def complete(
     row = position(network, item, type, positions)
     least = -np.inf if fdr is None else sure_from(fitted, joined, fdr)
     if type != joined.source or (backwards and not joined.pairing.undirected):
-        return [each for each in _backwards(fitted, joined, row, k, known) if each.score >= least]
+        return _backwards(fitted, joined, row, k, known, least)
     if joined.column is not None and joined.column.has_cells:
         held, at = known_cell(joined, row), np.array([row])
         features = fitted.cell_features(type, at)
@@ -67,9 +67,11 @@ def complete(
     without = _NOTHING if known else held
     if joined.pairing.same:
         without = np.append(without, row)
-    here = fitted.latents_at(type, np.array([row]))
-    found = best_of(fitted, joined, here, fitted.bias(joined.name)[0][row], scores, k, held, without)
-    return [each for each in found if each.score >= least]
+    span = fitted.span(joined)
+    places = top(scores, k, without - (span[0] if len(span) else 0))
+    best = span[places[scores[places] >= least]]
+    pairs = np.column_stack([np.full(len(best), row), best])
+    return matches(fitted, joined.target, best, *fitted.answer(joined.name, pairs), held)
 
 
 def sure_from(fitted: Fitted, relation: Relation, fdr: float) -> float:
@@ -102,26 +104,6 @@ def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
     if not found:
         raise InputError(f"items of type {type} have neither columns nor relations to be completed")
     return found[0]
-
-
-def best_of(
-    fitted: Fitted,
-    relation: Relation,
-    here: Gaussians,
-    bias: float,
-    scores: np.ndarray,
-    k: int,
-    held: np.ndarray,
-    without: np.ndarray,
-) -> list[Match]:
-    """The best of the scores of the one code `here`, but for `without`; `held` are known."""
-    fit, span = fitted.relations[relation.name], fitted.span(relation)
-    best = top(scores, k, without - (span[0] if len(span) else 0))
-    items = span[best]
-    moments = fit.aligned(_repeated(here, len(best)), fitted.latents_at(relation.target, items))
-    moments = moments.moved(bias + fitted.bias(relation.name)[1][best])
-    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
-    return matches(fitted, relation.target, items, scores[best], std, held)
 
 
 def cell_matches(
@@ -285,9 +267,11 @@ def matches(
     ]
 
 
-def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool) -> list[Match]:
+def _backwards(
+    fitted: Fitted, relation: Relation, row: int, k: int, known: bool, least: float
+) -> list[Match]:
     """The items of the near end that should be joined to one of the far end."""
-    matrix, column, fit = relation.values, relation.column, fitted.relations[relation.name]
+    matrix, column = relation.values, relation.column
     held = np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
     if column is not None and not column.start <= row < column.stop:
         at = str(fitted.network.items(relation.target).ids[row])[:80]
@@ -301,12 +285,8 @@ def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool
     if relation.pairing.same:
         without = np.append(without, row)
     best = top(scores, k, without)
-    there = fitted.latents_at(relation.target, np.full(len(best), row))
-    moments = fit.aligned(fitted.latents_at(relation.source, best), there)
-    source, target = fitted.bias(relation.name)
-    moments = moments.moved(source[best] + target[row - (0 if column is None else column.start)])
-    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
-    return matches(fitted, relation.source, best, scores[best], std, held)
+    best = best[scores[best] >= least]
+    return matches(fitted, relation.source, best, *fitted.answer(relation.name, pairs[best]), held)
 
 
 def _cells_backwards(

@@ -1,42 +1,47 @@
-"""Why an answer is as it is: the item is placed anew without one of its entries at a time.
+"""Why a model answers as it does: what each link, attribute, cell and neighbour of the item contributes.
 
-What the score loses when a neighbour, an attribute or a cell is left out is what it contributed. All the
-variants of an item are placed in one go.
+    claimed = nothing + contributions + the rest + beyond
+
+`nothing` is what the model would say of an item of which nothing is known, the contributions are found by
+leaving out (:mod:`coembed.fitted.evidence`), and `beyond` is what the answer holds that the item placed anew
+does not: what training has learnt of the item itself, and closed-form scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from coembed.errors import InputError
+from coembed.errors import InputError, no_such
+from coembed.fitted.evidence import Evidence, Piece, Worth
 from coembed.fitted.matches import Item, position, type_of
-from coembed.fitted.newcomers import place_newcomers
-from coembed.fitted.questions import named_relation
+from coembed.fitted.questions import cell_answers, named_relation
 from coembed.network.relations import Relation
-from coembed.network.ways import ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
 
-MOST_TRIED = 24
-"""Entries of an item in each relation and column that are left out in turn: those that it is nearest to."""
+CLASS = ""
+"""In the place of a relation where a class is explained, or is a reason: no relation has that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """An entry of the item, and what the score loses without it.
+    """A piece of evidence.
 
     Attributes
     ----------
     name, kind, title
         The id and the type of what the item is joined to, and what people call it.
     relation
-        The relation, or the column, of the entry.
+        The relation or the column; empty if the item's known class is what speaks.
+    contribution
+        What it adds to the answer; all contributions add up.
+    without
+        The score of the item placed without this alone.
     owns
         Whether it is a linked item that has what is explained.
     """
@@ -44,6 +49,7 @@ class Reason:
     name: str
     kind: str
     contribution: float
+    without: float
     owns: bool = False
     relation: str = ""
     title: str = ""
@@ -51,193 +57,219 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The reasons for one answer.
+    """The reasons for one answer: ``claimed = nothing + sum of contributions + others + beyond``.
 
     Attributes
     ----------
-    target
-        The id of what is explained, or the class.
-    score
-        Of the item placed with all it has.
+    item, type
+        Of whom something is claimed.
+    relation, target, title
+        What: the relation or column (empty for a class), the id at its far end and what people call it.
+    claimed
+        What the model answers: a probability, or a number in its unit.
+    nothing
+        What it would say of an item of which nothing is known.
     reasons
-        What contributes most, best first; nothing that speaks against it (of a number: what moves it most).
+        What contributes most, whether it speaks for the answer or against it.
+    others, others_count
+        What all further pieces of evidence contribute together, and how many entries they are.
+    beyond
+        What is claimed beyond the item placed anew: what training learnt of it itself, closed-form scores.
     owners
         Ids of linked items of the same type that have the target; empty for a class.
-    title
-        What people call the target.
     """
 
+    item: str
+    type: str
+    relation: str
     target: str
-    score: float
+    title: str
+    claimed: float
+    nothing: float
     reasons: list[Reason]
+    others: float
+    others_count: int
+    beyond: float
     owners: list[str]
-    title: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
 
-def why_attributes(
+def why(
     fitted: Fitted,
     item: Item,
-    targets: Sequence[Item],
-    k: int = 4,
     *,
     type: str | None = None,
+    label: str | None = None,
+    relation: str | None = None,
+    column: str | None = None,
+    target: Item | None = None,
+    backwards: bool = False,
+    k: int = 10,
     positions: bool = False,
-) -> list[Why]:
-    """For each attribute: the entries of the item that speak most for it."""
-    return Variants(fitted, item, type, positions).explain(None, targets, k, positions=positions)
-
-
-def why_label(
-    fitted: Fitted, item: Item, k: int = 4, *, type: str | None = None, positions: bool = False
 ) -> Why:
-    """The entries of the item that speak most for its likeliest class."""
-    return Variants(fitted, item, type, positions).label(k)
+    """See :meth:`Fitted.why`."""
+    if sum(each is not None for each in (label, relation, column)) > 1:
+        raise InputError("ask about a class, a relation or a column, one at a time")
+    joined = relation if relation is not None else column
+    ends = fitted.network.relations.get(joined or "")
+    if type is None and ends is not None and not positions:
+        for end in (ends.target, ends.source):  # the near one, if both have it
+            type = end if fitted.network.items(end).find(item) is not None else type
+    reasons = Reasons(fitted, item, type, positions)
+    if joined is None and target is None:
+        return reasons.label(k, label)
+    if label is not None:
+        raise InputError("a class has no target; leave it out, or name a relation or column")
+    targets = None if target is None else [target]
+    return reasons.explain(joined, targets, k, backwards=backwards, positions=positions)[0]
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """What an item has in a relation or column, walked from its end, and which of it is left out in turn."""
-
-    relation: Relation
-    forwards: bool
-    items: np.ndarray
-    values: np.ndarray
-    tried: np.ndarray
-
-    @property
-    def way(self) -> str:
-        return f"{self.relation.name}{'>' if self.forwards else '<'}"
-
-    @property
-    def other(self) -> str:
-        return self.relation.target if self.forwards else self.relation.source
-
-
-class Variants:
-    """The item as it is, and without one of its entries each, as new items of a model."""
+class Reasons:
+    """All that is asked about one item, from one placing of its evidence."""
 
     def __init__(self, fitted: Fitted, item: Item, type: str | None = None, positions: bool = False) -> None:
         self.fitted, self.network = fitted, fitted.network
-        self.type = type_of(
-            self.network, item, type or (self.network.main.name if positions else None), positions
-        )
-        if self.network.owner_type(self.type) is not None:
-            raise InputError(
-                f"{str(item)[:80]!r} is an attribute; reasons are given for the items that have it"
-            )
+        self.type = type_of(self.network, item, type, positions)
         self.row = position(self.network, item, self.type, positions)
-        self.entries = _entries(fitted, self.type, self.row)
-        count = 1 + sum(len(each.tried) for each in self.entries)
-        rows, start = {}, 1
-        for each in self.entries:
-            kept = np.ones((count, len(each.items)), dtype=bool)
-            kept[start + np.arange(len(each.tried)), np.searchsorted(each.items, each.tried)] = False
-            rows[each.way] = _copies(each.items, each.values, kept, len(self.network.items(each.other)))
-            start += len(each.tried)
-        label = fitted.labels_of(self.type)[[self.row]]
-        self.placed = place_newcomers(fitted, self.type, rows, np.repeat(label, count, axis=0))
+        self.evidence = Evidence(fitted, self.type, self.row)
 
-    def attributes(self, targets: Sequence[Item], k: int = 4) -> list[Why]:
-        """What speaks for each of some attributes."""
-        return self.explain(None, targets, k)
+    def label(self, k: int = 4, name: str | None = None) -> Why:
+        """What speaks for a class, by default the likeliest."""
+        told, known = self.fitted.predict_proba(self.type)[self.row], self.network.items(self.type).labels
+        probabilities = self.evidence.placed.probabilities
+        assert known is not None
+        assert probabilities is not None
+        names = [str(each) for each in known.classes]
+        if name is not None and name not in names:
+            raise no_such(f"class of {self.type}", name, names)
+        at = int(told.argmax()) if name is None else names.index(name)
+        worth = self.evidence.worth(probabilities[:, at])
+        return self._why(CLASS, names[at], names[at], float(told[at]), worth, np.empty(0, dtype=np.int64), k)
 
     def explain(
-        self, relation: str | None, targets: Sequence[Item], k: int = 4, *, positions: bool = False
+        self,
+        relation: str | None,
+        targets: Sequence[Item] | None,
+        k: int = 4,
+        *,
+        backwards: bool = False,
+        positions: bool = False,
     ) -> list[Why]:
-        """What speaks for each of some items at the far end of a relation, or values of a column."""
-        network = self.network
-        joined = network.relation(named_relation(self.fitted, relation, self.type))
-        if joined.source != self.type:
-            raise InputError(
-                f"{joined.name} joins {joined.source} to {joined.target}; ask about the {joined.source}"
+        """What speaks for each of some items at the far end of a relation, or values of a column.
+
+        Without targets for the likeliest one that the item does not have; of a cell for the likeliest.
+        """
+        joined = self.network.relation(named_relation(self.fitted, relation, self.type))
+        if self.type not in (joined.source, joined.target):
+            raise InputError(f"{joined.name} joins {joined.source} to {joined.target}, not {self.type}")
+        backwards = self.type != joined.source or (backwards and not joined.pairing.undirected)
+        far = joined.source if backwards else joined.target
+        if targets is None:
+            best = self.fitted.complete(
+                self.row, joined.name, 1, type=self.type, backwards=backwards, positions=True
             )
-        others = network.items(joined.target)
-        at = np.array([position(network, each, joined.target, positions) for each in targets], dtype=np.int64)
-        column = joined.column
-        if column is not None and not all(column.start <= each < column.stop for each in at):
-            raise InputError(f"{column.name} has no such value; name one of its own")
-        scores = self.placed.score(joined.name, at)
-        if column is not None and column.numeric:
-            scores = column.cell(scores)
-        linked = self._linked()
-        owned = (joined.values[linked][:, at] != 0).toarray().astype(bool)
-        if column is not None and column.numeric:  # every item has a number: that says nothing
-            owned[:] = False
+            if not best:
+                raise InputError(f"{joined.name} has nothing at its far end that could be explained")
+            targets, positions = [best[0].name], False
+        at = np.array([self._target(joined, far, each, positions) for each in targets], dtype=np.int64)
+        claimed, scores = self._scores(joined, at, backwards)
+        owned = self._owned(joined, at, backwards)
+        others = self.network.items(far)
         return [
             self._why(
+                joined.name,
                 str(others.ids[target]),
                 others.title(int(target)),
-                scores[:, t],
-                linked[owned[:, t]],
+                float(claimed[t]),
+                self.evidence.worth(scores[:, t]),
+                owned[t],
                 k,
-                signed=column is not None and column.numeric,
             )
             for t, target in enumerate(at)
         ]
 
-    def label(self, k: int = 4) -> Why:
-        """What speaks for the likeliest class."""
-        label = int(self.fitted.predict_proba(self.type)[self.row].argmax())
-        known, probabilities = self.network.items(self.type).labels, self.placed.probabilities
-        assert known is not None
-        assert probabilities is not None
-        name = str(known.classes[label])
-        return self._why(name, name, probabilities[:, label], np.empty(0, dtype=np.int64), k)
+    def _target(self, joined: Relation, far: str, given: Item, positions: bool) -> int:
+        """Position of what is explained; a value of a column also by what its cells say."""
+        items, column = self.network.items(far), joined.column
+        if column is None or far != joined.target:
+            return position(self.network, given, far, positions)
+        own = range(column.start, column.stop)
+        found = int(given) if positions else items.find(given)
+        if found is None or found not in own:
+            titles = [items.title(each) for each in own]
+            if str(given) not in titles:
+                raise no_such(f"value of {column.name}", str(given), titles)
+            found = own[titles.index(str(given))]
+        return found
 
-    def _linked(self) -> np.ndarray:
-        """The items of its own type that it is joined to."""
-        near = [each.items for each in self.entries if each.other == self.type]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *near]))
+    def _scores(self, joined: Relation, at: np.ndarray, backwards: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What the model claims of each target, and the same of all variants: variants x targets."""
+        fitted, placed, column = self.fitted, self.evidence.placed, joined.column
+        here = np.array([self.row])
+        if column is not None and column.has_cells:
+            own = at - column.start
+            features = fitted.cell_features(self.type, here)
+            claimed = cell_answers(fitted, joined, fitted.latents_at(self.type, here), features)[0][0]
+            everybody = np.arange(len(placed.latents.mean))
+            scores = cell_answers(fitted, joined, placed.latents, placed.cell_features(everybody))[0]
+            if column.numeric:
+                claimed, scores = column.cell(claimed), column.cell(scores)
+            return claimed[own], scores[:, own]
+        one = np.full(len(at), self.row)
+        pairs = np.column_stack([at, one] if backwards else [one, at])
+        return fitted.score(joined.name, pairs), placed.score(joined.name, at, backwards)
+
+    def _owned(self, joined: Relation, at: np.ndarray, backwards: bool) -> list[np.ndarray]:
+        """Of each target, the linked items of the same type that have it; every item has a number."""
+        column, linked = joined.column, self.evidence.linked()
+        if backwards or (column is not None and column.numeric):
+            return [linked[:0]] * len(at)
+        has = (joined.values[linked][:, at] != 0).toarray()
+        return [linked[has[:, t]] for t in range(len(at))]
 
     def _why(
-        self, target: str, title: str, scores: np.ndarray, owners: np.ndarray, k: int, signed: bool = False
+        self,
+        relation: str,
+        target: str,
+        title: str,
+        claimed: float,
+        worth: Worth,
+        owners: np.ndarray,
+        k: int,
     ) -> Why:
-        lost = scores[0] - scores[1:]
-        weight = np.abs(lost) if signed else lost
-        best = np.argsort(-weight, kind="stable")[:k]
-        tried = [(each, item) for each in self.entries for item in each.tried]
-        reasons = []
-        for i in best[weight[best] > 0]:
-            entry, item = tried[i]
-            items = self.network.items(entry.other)
-            owns = entry.other == self.type and bool((owners == item).any())
-            name = str(items.ids[item])
-            reasons.append(
-                Reason(name, entry.other, float(lost[i]), owns, entry.relation.name, items.title(int(item)))
-            )
-        ids = self.network.items(self.type).ids
-        return Why(target, float(scores[0]), reasons, [str(ids[i]) for i in owners], title)
+        pieces = self.evidence.pieces
+        # those that stand for several entries are told together, whatever they are worth
+        single = np.array([each.entries is None or len(each.places) == 1 for each in pieces], dtype=bool)
+        order = np.argsort(-np.abs(worth.shares), kind="stable")
+        best = [int(i) for i in order if single[i] and worth.shares[i] != 0][:k]
+        rest = np.setdiff1d(np.arange(len(pieces)), best)
+        items = self.network.items(self.type)
+        return Why(
+            str(items.ids[self.row]),
+            self.type,
+            relation,
+            target,
+            title,
+            claimed,
+            worth.nothing,
+            [self._reason(pieces[i], worth, i, owners) for i in best],
+            float(worth.shares[rest].sum()),
+            int(sum(max(1, len(pieces[i].places)) for i in rest if worth.shares[i] != 0)),
+            claimed - worth.everything,
+            [str(items.ids[i]) for i in owners],
+        )
 
-
-def _entries(fitted: Fitted, type: str, row: int) -> list[Entries]:
-    network = fitted.network
-    walked = [(way.relation, way.forwards) for way in ways_of(network, type)]
-    walked += [(each.name, True) for each in network.columns(type)]
-    found = []
-    for name, forwards in walked:
-        relation = network.relation(name)
-        items, values = _row(relation.values if forwards else relation.backwards, row)
-        found.append(Entries(relation, forwards, items, values, _nearest(fitted, row, items, name, forwards)))
-    return found
-
-
-def _row(matrix: sp.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    order = np.argsort(matrix.indices[part])
-    return matrix.indices[part][order].astype(np.int64), matrix.data[part][order]
-
-
-def _copies(columns: np.ndarray, values: np.ndarray, kept: np.ndarray, width: int) -> sp.csr_array:
-    """A row of a matrix as often as `kept` has rows, each time with the entries that it marks."""
-    ends = np.append(0, np.cumsum(kept.sum(axis=1)))
-    which = np.nonzero(kept)[1]
-    return sp.csr_array((values[which], columns[which], ends), shape=(len(kept), width))
-
-
-def _nearest(fitted: Fitted, row: int, items: np.ndarray, relation: str, forwards: bool) -> np.ndarray:
-    """At most `MOST_TRIED` of the items, those with the highest scores, in order of position."""
-    if len(items) <= MOST_TRIED:
-        return items
-    here = np.full(len(items), row)
-    scores = fitted.score(relation, np.column_stack([here, items] if forwards else [items, here]))
-    return np.sort(items[np.argsort(-scores, kind="stable")[:MOST_TRIED]])
+    def _reason(self, piece: Piece, worth: Worth, at: int, owners: np.ndarray) -> Reason:
+        share, without = float(worth.shares[at]), float(worth.without[at])
+        if piece.entries is None:
+            labels = self.network.items(self.type).labels
+            assert labels is not None
+            name = labels.texts(np.array([self.row]))[0].as_py()
+            return Reason(name, self.type, share, without, False, CLASS, name)
+        entries, item = piece.entries, int(piece.entries.items[piece.places[0]])
+        kind, items = entries.other, self.network.items(entries.other)
+        owns = kind == self.type and bool((owners == item).any())
+        name, title = str(items.ids[item]), items.title(item)
+        return Reason(name, kind, share, without, owns, entries.relation.name, title)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from coembed.errors import InputError
 from coembed.fitted.cell_models import CellModel
@@ -125,7 +126,10 @@ class RelationFit:
         Of a number column: the logarithm of the error of its values, which is added to the variance of the
         score, and what that variance is multiplied with.
     blends
-        How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
+        How closed-form scores are combined with the model's own: ``likely`` and ``lift``. And, where
+        newcomers are better answered by the common space, what a cosine there is worth: ``codes``.
+    by_codes
+        Whether the common space answers by itself.
     vectors
         What some of those scores are made of.
     cells
@@ -150,6 +154,7 @@ class RelationFit:
     variance_gain: float = 1.0
     center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
+    by_codes: bool = False
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
     ways: WayModel | None = None
@@ -161,7 +166,11 @@ class RelationFit:
         return LIKELIHOODS[self.likelihood]
 
     def without_pair_scores(self) -> RelationFit:
-        return replace(self, blends={}, vectors=None)
+        return replace(self, blends={}, by_codes=False, vectors=None)
+
+    def by_cosine(self, moments: Moments) -> np.ndarray:
+        """What cosines in the common space are worth, as probabilities against as many absent pairs."""
+        return expit(self.blends["codes"].logits_of([moments.mean]))
 
     def turned(self, source: Gaussians) -> Gaussians:
         """The codes of source items, to be multiplied with those of targets as they are."""

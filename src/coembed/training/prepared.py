@@ -66,8 +66,8 @@ class Prepared:
         By type, how good the members of the ensemble are on labels that they have not seen.
     thresholds
         By type of which an item may have several classes: from which probability on it has each.
-    unread
-        Types whose ensemble has read what the model cannot: there the answer is half its opinion.
+    shares
+        By type, the share of the opinion in the answer; the model has the rest.
     mass
         By type, what newcomers are shown of the classes of known items.
     doubts
@@ -87,7 +87,7 @@ class Prepared:
     strengths: Mapping[str, float] = field(default_factory=dict)
     out_of_fold: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
     doubts: Mapping[str, ClassDoubt] = field(default_factory=dict)
 
@@ -124,7 +124,7 @@ _OWN = (
     "strengths",
     "out_of_fold",
     "thresholds",
-    "unread",
+    "shares",
     "mass",
     "doubts",
 )

@@ -121,8 +121,8 @@ function certainty(model, card) {
 
 // The reasons arrive after the card: they take a little longer.
 function explain(model, card, why, whyLabel, whyOf) {
-  if (why.label?.reasons.length) {
-    const most = why.label.reasons[0].contribution;
+  const most = Math.max(0, ...(why.label?.reasons ?? []).map((reason) => reason.contribution));
+  if (most > 0) {
     const words = most < 0.001 ? ["Many things together: without any one of them the class would be the same."] : reasons(model, why.label);
     whyLabel.replaceChildren(h("b", {}, "Why? "), most >= 0.01 || most < 0.001 ? "" : "Many things together, most of all ", ...words);
     whyLabel.hidden = false;
@@ -138,11 +138,14 @@ function explain(model, card, why, whyLabel, whyOf) {
 
 function reasons(model, why, most = 3) {
   const parts = why.reasons.filter((reason) => reason.contribution >= 0.001).slice(0, most).map((reason) => [
-    itemLink(model, { ...reason, label: null }, { class: "item inline" }),
-    h("small", { title: `Without it the probability would be ${(why.score - reason.contribution).toFixed(2)} instead of ${why.score.toFixed(2)}` }, ` ${signed(reason.contribution)}`),
+    reasonLink(model, reason),
+    h("small", { title: `Its share of ${why.claimed.toFixed(2)}; without it alone the probability would be ${reason.without.toFixed(2)}` }, ` ${signed(reason.contribution)}`),
   ]);
   return join(parts);
 }
+
+// a reason without a relation is the known class of the item itself
+const reasonLink = (model, reason) => (reason.relation ? itemLink(model, { ...reason, label: null }, { class: "item inline" }) : `its class ${short(reason.title, 40)}`);
 
 const signed = (value) => `+${value.toFixed(value >= 0.1 ? 2 : 3)}`;
 
@@ -156,7 +159,7 @@ function sentence(model, card, why) {
   const pointing = why.reasons.filter((reason) => !why.owners.includes(reason.id) && reason.contribution > 0.001).slice(0, why.owners.length ? 1 : 2);
   if (pointing.length) {
     if (words.length) words.push("; ");
-    words.push(...join(pointing.map((reason) => [itemLink(model, { ...reason, label: null }, { class: "item inline" }), h("small", {}, ` ${signed(reason.contribution)}`)])), pointing.length > 1 ? " point to it" : " points to it");
+    words.push(...join(pointing.map((reason) => [reasonLink(model, reason), h("small", {}, ` ${signed(reason.contribution)}`)])), pointing.length > 1 ? " point to it" : " points to it");
   }
   return words;
 }
