@@ -136,7 +136,7 @@ def test_reasons_and_scores_by_relation(api, general):
     assert found["targets"][0]["target"] == "f001"
     assert api("why", {"id": "f001"})["label"]["target"] in ("drama", "comedy")
     scores = api("score", {"saw": [["p001", "f001"]], "likes": [["p001", "likes=word03"]]})
-    assert scores["saw"] == pytest.approx(general.score("saw", [[1, 1]]).tolist())
+    assert scores["saw"] == pytest.approx(general.answer("saw", [[1, 1]])[0].tolist())
     assert len(scores["likes"]) == 1
 
 

@@ -147,10 +147,13 @@ def _share(
 
 
 def _doubt(space: TypeSpace, network: Network, name: str, prepared: Prepared) -> ClassDoubt | None:
-    """What the ensemble cannot rule out; where labels were spared instead, what they cannot."""
-    spared, known = prepared.spared.get(name), network.items(name).labels
-    if spared is None or not len(spared) or space.probabilities is None or known is None or known.several:
-        return prepared.doubts.get(name)
+    """What the ensemble cannot rule out; without one, what the spared labels cannot."""
+    spared, known, told = prepared.spared.get(name), network.items(name).labels, prepared.doubts.get(name)
+    nobody = spared is None or not len(spared) or space.probabilities is None
+    if told is not None or nobody or known is None or known.several:
+        return told
+    assert spared is not None
+    assert space.probabilities is not None
     return split_conformal(space.probabilities, known.values, spared)
 
 
