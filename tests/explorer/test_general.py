@@ -28,7 +28,7 @@ def test_types_and_relations_are_told(api, general):
     assert found["types"][1]["classes"] == ["drama", "comedy"]
     kinds = {each["name"]: (each["kind"], each["score"]) for each in found["relations"]}
     assert kinds["income"] == ("number", "value")
-    assert kinds["follows"] == (None, "probability")
+    assert kinds["follows"] == (None, "score")  # too few to be weighed against what is not there
 
 
 def test_a_card_has_cells_relations_both_ways_and_neighbours_of_every_type(api, general):
