@@ -38,10 +38,6 @@ from coembed.views import Reading
 SHARE_WORDS = {0.0: "the model", 0.5: "the model and the label ensemble", 1.0: "the label ensemble"}
 
 
-ABOUND = 1000
-"""Spared labels from which on they tell more of the answer than all labels do of the ensemble."""
-
-
 class Calibration(NamedTuple):
     """What label logits are divided by, and what is added then: of one class an item a number and nothing,
     of several one for each class."""
@@ -151,12 +147,13 @@ def _share(
 
 
 def _doubt(space: TypeSpace, network: Network, name: str, prepared: Prepared) -> ClassDoubt | None:
-    """What the ensemble cannot rule out; where labels were spared instead, what they cannot."""
-    spared, known = prepared.spared.get(name), network.items(name).labels
-    if spared is None or len(spared) < ABOUND or space.probabilities is None:
-        return prepared.doubts.get(name)
-    if known is None or known.several:
-        return None
+    """What the ensemble cannot rule out; without one, what the spared labels cannot."""
+    spared, known, told = prepared.spared.get(name), network.items(name).labels, prepared.doubts.get(name)
+    nobody = spared is None or not len(spared) or space.probabilities is None
+    if told is not None or nobody or known is None or known.several:
+        return told
+    assert spared is not None
+    assert space.probabilities is not None
     return split_conformal(space.probabilities, known.values, spared)
 
 

@@ -1,5 +1,5 @@
 // The cards of items and of attributes.
-import { count, h, icon, percent, short } from "coembed/dom.js";
+import { count, figure, h, icon, percent, short } from "coembed/dom.js";
 import { bars, chips, heading, itemLink, matches, section, tone } from "coembed/parts.js";
 import { article, capital, classOf, isAttribute, many, sign, wayName } from "coembed/types.js";
 
@@ -139,7 +139,7 @@ function explain(model, card, why, whyLabel, whyOf) {
 function reasons(model, why, most = 3) {
   const parts = why.reasons.filter((reason) => reason.contribution >= 0.001).slice(0, most).map((reason) => [
     reasonLink(model, reason),
-    h("small", { title: `Its share of ${why.claimed.toFixed(2)}; without it alone the probability would be ${reason.without.toFixed(2)}` }, ` ${signed(reason.contribution)}`),
+    h("small", { title: `Its share of ${figure(why.claimed)}; without it alone the probability would be ${figure(reason.without)}` }, ` ${signed(reason.contribution)}`),
   ]);
   return join(parts);
 }
@@ -147,7 +147,7 @@ function reasons(model, why, most = 3) {
 // a reason without a relation is the known class of the item itself
 const reasonLink = (model, reason) => (reason.relation ? itemLink(model, { ...reason, label: null }, { class: "item inline" }) : `its class ${short(reason.title, 40)}`);
 
-const signed = (value) => `+${value.toFixed(value >= 0.1 ? 2 : 3)}`;
+const signed = (value) => `+${figure(value)}`;
 
 function sentence(model, card, why) {
   const words = [];
@@ -156,7 +156,7 @@ function sentence(model, card, why) {
     const rest = why.owners_total - names.length;
     words.push("linked ", ...join(names), rest > 0 ? ` and ${rest} more have it` : names.length > 1 ? " have it" : " has it");
   }
-  const pointing = why.reasons.filter((reason) => !why.owners.includes(reason.id) && reason.contribution > 0.001).slice(0, why.owners.length ? 1 : 2);
+  const pointing = why.reasons.filter((reason) => !why.owners.includes(reason.id) && reason.contribution > 0.01 * why.claimed).slice(0, why.owners.length ? 1 : 2);
   if (pointing.length) {
     if (words.length) words.push("; ");
     words.push(...join(pointing.map((reason) => [reasonLink(model, reason), h("small", {}, ` ${signed(reason.contribution)}`)])), pointing.length > 1 ? " point to it" : " points to it");
