@@ -56,7 +56,9 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"  # of all pairs few are there
+    return (
+        f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    )  # of all pairs few are there
 
 
 def bar(share: float, width: int = 24) -> str:
