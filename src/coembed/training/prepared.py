@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network import Column, Network
@@ -42,6 +43,17 @@ CLASSES = (
 
 
 @dataclass(frozen=True, eq=False)
+class Whole:
+    """What there is to see of a type's items when nothing is kept aside, and a step along their links.
+
+    The model is trained on less, so that pairs kept aside can judge it; classes need not be told from less.
+    """
+
+    views: TypeViews
+    walk: sp.csr_array | None
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """All that a fit learns from.
 
@@ -67,6 +79,9 @@ class Prepared:
         By type, the share of the opinion in the answer; the model has the rest.
     mass
         By type, what newcomers are shown of the classes of known items.
+    whole
+        By type, what its classes are told from in the end, where that is more than what is seen in training.
+        Not among what is written for other processes, who do without.
     """
 
     settings: Settings
@@ -84,6 +99,7 @@ class Prepared:
     thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
     shares: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
+    whole: Mapping[str, Whole] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
