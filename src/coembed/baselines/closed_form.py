@@ -1,4 +1,4 @@
-"""Floors without a gradient: ridge regression on smoothed columns, judged by leaving each label out, and OGC."""
+"""Floors without a gradient: ridge regression on smoothed columns, judged by leaving labels out, and OGC."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ROUNDS, LAZY, PUSHED = 32, 0.5, 0.1
 def sgc(problem: Problem) -> Classes:
     """Smoothed columns, and ridge regression of the classes on them (SGC with a linear head).
 
-    How many steps to smooth and how strong the penalty is tell the labelled items themselves, each left out in
-    turn, which least squares can say without fitting again: e_i / (1 - h_i).
+    How many steps to smooth and how strong the penalty is, the labelled items say, each left out in turn,
+    which least squares can tell without fitting again: e_i / (1 - h_i).
 
     Examples
     --------
