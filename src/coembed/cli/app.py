@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from coembed.cli import (
+    ask_next,
     complete,
     demo,
     evaluate,
@@ -42,6 +43,7 @@ for question in (query.predict, impute.impute, complete.complete, complete.links
     app.command(rich_help_panel=ASK)(question)
 for near in (query.profile, query.similar, query.nearest, why.why):
     app.command(rich_help_panel=ASK)(near)
+app.command("ask-next", rich_help_panel=ASK)(ask_next.ask_next)
 app.command("map", rich_help_panel=ASK)(model_files.draw)
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(show)

@@ -46,6 +46,7 @@ function entityCard({ model, api, card, startFrom }) {
     label ? verdict(model, card, label, likely) : null,
     whyLabel,
     card.probabilities.length ? bars(model, card.type, card.probabilities, 3) : null,
+    possible(card),
     certainty(model, card),
     card.cells.length ? cells(model, card) : null,
     words.flatMap((walked) => [has(model, api, card, walked, "rarest first"), should(model, walked, 8, why(walked))]),
@@ -77,7 +78,7 @@ function should(model, walked, most, why) {
 // columns with one cell an item: what is known, and what the model expects
 function cells(model, card) {
   const expected = (cell) => {
-    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}`;
+    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}${cell.interval === null ? "" : `; 90 %: ${cell.interval}`}`;
     if (!cell.values.length) return "";
     return cell.kind === "yes/no" ? `yes ${percent(cell.values[0].score)}` : cell.values.slice(0, 3).map((match) => `${short(match.title, 24)} ${percent(match.score)}`).join(", ");
   };
@@ -104,6 +105,12 @@ function verdict(model, card, label, likely) {
     h("span", {}, known ? `known label; the model by itself would say ${likely.label} (${percent(likely.probability)})` : `predicted, ${card.certainty.words}`),
     agrees === null ? null : h("span.truth", {}, agrees ? "✓ the hidden label is the same" : `✗ the hidden label is ${card.true_label}`),
   );
+}
+
+// which classes it may have, as often as that is promised; sets that are the same are said once
+function possible(card) {
+  const told = card.sets.filter((set, i) => i === card.sets.length - 1 || set.classes.length < card.sets[i + 1].classes.length);
+  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
 }
 
 function certainty(model, card) {
