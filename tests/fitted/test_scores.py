@@ -84,7 +84,7 @@ def test_rows_hold_the_scores_of_the_pairs(any_fitted, rng, kind, items, expecte
 def test_chunks_change_nothing(fitted, rng, monkeypatch):
     pairs = rng.integers(0, 40, (100, 2))
     whole = fitted.score_links(pairs)
-    monkeypatch.setattr("coembed.fitted.fitted.CHUNK", 7)
+    monkeypatch.setattr("coembed.fitted.moments.CHUNK", 7)
     np.testing.assert_array_equal(fitted.score_links(pairs), whole)
 
 

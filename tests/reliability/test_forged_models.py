@@ -33,6 +33,10 @@ CHANGES = {
     "items alike that are not there": ("/placing/alike/person/rows", lambda a: a + 10**6, "items alike"),
     "items alike before the first": ("/placing/alike/person/rows", lambda a: a - 10**6, "items alike"),
     "labels of no class": ("/labels/person", lambda a: a + 99, "labels do not fit"),
+    "directions for others": ("/types/film/direction", lambda a: a[:-1], "directions"),
+    "directions of another space": ("/types/film/direction", lambda a: a[:, :-1], "directions"),
+    "NaN among the directions": ("/types/film/direction", lambda a: _with(a, np.nan), "NaN or infinity"),
+    "steering into another space": ("/placing/steering/film/saw<", lambda a: a[:, :-1], "steering"),
     "labels for others": ("/labels/person", lambda a: a[:-1], "labels do not fit"),
 }
 
@@ -67,6 +71,14 @@ def test_a_forged_part_is_told(tmp_path, part, value):
         record["rest"][part] = value
 
     with pytest.raises(InputError, match=r"not a (sound|whole) model"):
+        load(forged_model(MODEL, tmp_path / "forged", forge))
+
+
+def test_newcomers_that_point_nowhere_are_told(tmp_path):
+    def forge(record, arrays):
+        del record["rest"]["placing"]["steering"]["film"]
+
+    with pytest.raises(InputError, match="where newcomers of film point"):
         load(forged_model(MODEL, tmp_path / "forged", forge))
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from coembed.fitted import load, save
 from coembed.network import Network, split_attributes
 from coembed.settings import preset_settings
-from coembed.training import Holdout, fit, label_ensemble
+from coembed.training import Holdout, fit, label_ensemble, label_members
 from coembed.training.label_ensemble import call_ensemble
 from coembed.training.label_views import label_views
 from coembed.views import decomposition, look, readings
@@ -141,7 +141,7 @@ def hinted_classes(often=0.36):
 
 def ensemble_of(network, settings):
     seen = look(network, readings(network), 16, 5)
-    return call_ensemble(seen.types["node"], label_views(network), "node", settings)
+    return call_ensemble(network, seen.types["node"], label_views(network), "node", settings)
 
 
 def test_an_ensemble_that_says_too_much_is_toned_down():
@@ -176,7 +176,7 @@ def test_of_very_many_labels_some_are_spared_to_tell_the_temperature(demo, monke
     monkeypatch.setattr(label_ensemble, "MANY", 100)
     monkeypatch.setattr(label_ensemble, "ASIDE", 40)
     asked = []
-    monkeypatch.setattr(label_ensemble, "_discriminator", asked.append)
+    monkeypatch.setattr(label_members, "_discriminator", asked.append)
     result = fit(demo, small(), preset="best")
     assert not asked  # nothing but the model itself
     np.testing.assert_array_equal(result.network.labels, demo.labels)
@@ -220,8 +220,8 @@ def test_values_of_few_words_are_read_by_trees(demo):
     counts = np.hstack([counts, (rng.random((300, 30)) < 0.2)])
     labels = np.where(rng.random(300) < 0.4, classes, -1)
     network = Network.build(np.zeros((300, 300)), counts, labels)
-    assert label_ensemble.word_values(network, "node").shape == (300, 36)
-    assert label_ensemble.word_values(demo, "node") is None  # there presence says it all
+    assert label_members.word_values(network, "node").shape == (300, 36)
+    assert label_members.word_values(demo, "node") is None  # there presence says it all
     result = fit(network, small(epochs=30))
     assert any("trees" in notice for notice in result.history["notices"])
     hidden = labels < 0

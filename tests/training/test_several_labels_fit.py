@@ -90,7 +90,7 @@ def test_it_is_saved_and_asked_like_any_other(model, tmp_path):
 
 def test_codes_have_what_is_observed_in_their_block(model):
     space, labels = model.types["people"], model.labels_of("people")
-    block = model.codes("people").mean[:, space.block : space.block + 4]
+    block = model.latents("people").mean[:, space.block : space.block + 4]
     known = labels >= 0
     np.testing.assert_array_equal(block[known], labels[known])
     np.testing.assert_allclose(block[~known], space.probabilities[~known])

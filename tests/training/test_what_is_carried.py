@@ -58,8 +58,10 @@ def test_the_layers_that_are_kept_say_what_the_model_said(monkeypatch):
         np.testing.assert_allclose(layers.outputs(views), evidence.output.numpy(), rtol=1e-4, atol=1e-4)
         assert np.abs(layers.center).max() > 0.1, "nothing to be centred"
         if evidence.label_logits is not None:
-            sure = evidence.label_logits.numpy() / seen["temperatures"][name]
-            np.testing.assert_allclose(layers.probabilities(views), softmax(sure, axis=1), atol=1e-4)
+            sure = evidence.label_logits.numpy() / seen["temperatures"][name].temperature
+            np.testing.assert_allclose(
+                softmax(layers.label_logits(views), axis=1), softmax(sure, axis=1), atol=1e-4
+            )
     assert by_views == 4
 
 
@@ -70,10 +72,11 @@ def test_a_temperature_is_carried_to_newcomers(monkeypatch, temperature):
     key = Keys.of(seen["network"]).types["person"]
     inference, views = seen["model"].inference[key], seen["prepared"].seen.types["person"]
     assert isinstance(inference, ViewsInference)
-    layers = extraction._views_layers(inference, temperature)
+    layers = extraction._views_layers(inference, extraction.Calibration(temperature))
     with torch.no_grad():
         logits = seen["model"].evidence(key).label_logits.numpy()
-    np.testing.assert_allclose(layers.probabilities(views), softmax(logits / temperature, axis=1), atol=1e-4)
+    told, wanted = layers.label_logits(views), logits / temperature
+    np.testing.assert_allclose(softmax(told, axis=1), softmax(wanted, axis=1), atol=1e-4)
 
 
 def test_spared_labels_are_not_learnt_from(monkeypatch):
@@ -107,7 +110,7 @@ def test_the_opinion_of_the_ensemble_is_as_sure_as_it_is_right():
         "best", epochs=100, dim=4, hidden=16, dropout=0.0, input_dropout=0.0, label_decay=0.0
     )
     views = look(network, readings(network), 16, 5).types["node"]
-    found = call_ensemble(views, label_views(network), "node", bold)
+    found = call_ensemble(network, views, label_views(network), "node", bold)
     unknown = labels < 0
     sure = found.opinion[unknown].max(axis=1).mean()
     right = np.mean(found.opinion[unknown].argmax(axis=1) == classes[unknown])

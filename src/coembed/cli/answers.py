@@ -40,14 +40,15 @@ def asked_items(
         return names, type or fitted.main
     if not names:
         return names, type
-    types = {_type_of(fitted.network, name, type, relation) for name in names}
+    types = {asked_type(fitted.network, name, type, relation) for name in names}
     if len(types) > 1:
         listed = ", ".join(sorted(types))
         raise InputError(f"the items are of several types ({listed}); ask for one type at a time")
     return names, types.pop()
 
 
-def _type_of(network: Network, item: str, type: str | None, relation: str | None) -> str:
+def asked_type(network: Network, item: str, type: str | None, relation: str | None = None) -> str:
+    """The type of an item, or of a number by one of its poles."""
     from coembed.fitted.matches import type_of
     from coembed.fitted.poles import find_pole
 
@@ -61,7 +62,11 @@ def _type_of(network: Network, item: str, type: str | None, relation: str | None
 
 
 def print_answers(
-    found: Mapping[str, Sequence[Match]], score: str, json: bool, column: Column | None = None
+    found: Mapping[str, Sequence[Match]],
+    score: str,
+    json: bool,
+    column: Column | None = None,
+    coverage: float = 0.9,
 ) -> None:
     """What one item is answered with, or several, each under its id.
 
@@ -84,10 +89,11 @@ def print_answers(
         "title": [match.title for match in matches],
     }
     if column is not None and column.numeric and matches[0].name == column.name:
-        from coembed.fitted.cell_texts import cell_text, cell_texts
+        from coembed.fitted.cell_texts import cell_text, cell_texts, interval_text
 
         texts = [cell_texts(column, match.score, match.std) for match in matches]
         columns[column.name], columns["±"] = ([text[place] for text in texts] for place in (0, 1))
+        columns[f"{coverage:.0%}"] = [interval_text(column, match.low, match.high) for match in matches]
         columns["cell"] = [
             "unknown" if match.cell is None else cell_text(column, match.cell) for match in matches
         ]

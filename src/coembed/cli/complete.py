@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,16 @@ AllOutput = Annotated[
     ),
 ]
 
+Fdr = Annotated[
+    float | None,
+    typer.Option(
+        "--fdr",
+        metavar="SHARE",
+        help="Only what is so sure that at most this share of all lists is wrong; may be nothing.",
+        show_default=False,
+    ),
+]
+
 
 def complete(
     model: ModelPath,
@@ -41,6 +51,10 @@ def complete(
     ] = None,
     k: Count = 10,
     known: Known = False,
+    fdr: Fdr = None,
+    coverage: Annotated[
+        float, typer.Option("--coverage", metavar="SHARE", help="How often an interval holds a number.")
+    ] = 0.9,
     output: AllOutput = None,
     json: Json = False,
 ) -> None:
@@ -59,6 +73,8 @@ def complete(
     `coembed complete model --item ann --relation saw -k 20 --json`
 
     `coembed complete model --relation saw -k 5 -o proposals.parquet`
+
+    `coembed complete model --relation saw --fdr 0.1 -o sure.parquet`
     """
     from coembed.fitted import load
 
@@ -68,7 +84,7 @@ def complete(
     items, type = asked_items(fitted, item, node, type, output, relation)
     if column is not None:
         _check_column(fitted, column, type or fitted.main)
-    _complete(fitted, items, type, relation or column, k, known, json, output)
+    _complete(fitted, items, type, relation or column, k, known, json, output, fdr=fdr, coverage=coverage)
 
 
 def links(
@@ -85,6 +101,7 @@ def links(
     ] = False,
     k: Count = 10,
     known: Known = False,
+    fdr: Fdr = None,
     output: AllOutput = None,
     json: Json = False,
 ) -> None:
@@ -114,7 +131,7 @@ def links(
         if len(joining) > 1:
             others = ", ".join(each.name for each in joining[1:])
             say(f"this is {relation}; there is {others}, too: choose with --relation", "dim")
-    _complete(fitted, items, type, relation, k, known, json, output, backwards)
+    _complete(fitted, items, type, relation, k, known, json, output, backwards, fdr)
 
 
 def _complete(
@@ -127,29 +144,39 @@ def _complete(
     json: bool,
     output: Path | None,
     backwards: bool = False,
+    fdr: float | None = None,
+    coverage: float = 0.9,
 ) -> None:
-    from coembed.fitted.questions import named_relation
+    from coembed.fitted.chances import score_name
+    from coembed.fitted.questions import named_relation, sure_from
 
+    joined = fitted.network.relation(named_relation(fitted, relation, type))
+    doubt = fitted.relations[joined.name].doubt
+    if fdr is not None:
+        sure_from(fitted, joined, fdr)
+        assert doubt is not None
+        say(doubt.in_words(fdr), "dim")
     if output is not None:
         from coembed.cli.batch import write_batch
 
         write_batch(
             fitted.complete_all(
-                relation, k, type=type, items=items or None, known=known, backwards=backwards
+                relation, k, type=type, items=items or None, known=known, backwards=backwards, fdr=fdr
             ),
             output,
         )
         return
-    joined = fitted.network.relation(named_relation(fitted, relation, type))
-    found = {
-        item: fitted.complete(item, joined.name, k, type=type, known=known, backwards=backwards)
-        for item in items
+    how: dict[str, Any] = {
+        "type": type,
+        "known": known,
+        "backwards": backwards,
+        "coverage": coverage,
+        "fdr": fdr,
     }
-    unit = "probability" if fitted.relations[joined.name].likelihood in _PROBABLE else "value"
-    print_answers(found, unit, json, joined.column)
-
-
-_PROBABLE = ("bernoulli", "categorical")
+    found = {item: fitted.complete(item, joined.name, k, **how) for item in items}
+    if fdr is not None and not json and not any(found.values()):
+        return
+    print_answers(found, score_name(fitted, joined.name), json, joined.column, coverage)
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:

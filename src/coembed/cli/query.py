@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coembed.cli.answers import asked_items, print_answers
+from coembed.cli.answers import asked_items, asked_type, print_answers
 from coembed.cli.console import print_json, print_rows, say
 from coembed.cli.options import Count, ItemList, Json, Kind, ModelPath, NodeList, Type
 from coembed.cli.standard_input import from_standard_input
@@ -66,6 +66,15 @@ def predict(
     as_new: Annotated[
         bool, typer.Option("--as-new", help="Of new rows: by what they hold, even if their ids are known.")
     ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            "--coverage",
+            metavar="SHARE",
+            help="Also a set of classes that holds the true one so often, such as 0.9.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """The class of every item of a type, or of every row of a new table, with its probability.
@@ -78,6 +87,8 @@ def predict(
     `coembed predict model --unlabelled -o classes.csv`
 
     `coembed predict model --node ann --json`
+
+    `coembed predict model --unlabelled --coverage 0.9`
 
     `coembed predict model new.csv -o classes.csv`
 
@@ -95,12 +106,12 @@ def predict(
         if item or unlabelled:
             raise InputError("new rows are all answered; leave --item and --unlabelled out")
         first, *beside = new
-        found = fitted.predict_rows(first, type, id=id, as_new=as_new, beside=beside)
+        found = fitted.predict_rows(first, type, id=id, as_new=as_new, beside=beside, coverage=coverage)
         _say_rows(found)
     else:
         if id is not None or as_new:
             raise InputError("--id and --as-new are about a table of new rows; give one")
-        found = predict_known(fitted, predicted_type(fitted, type), item, unlabelled)
+        found = predict_known(fitted, predicted_type(fitted, type), item, unlabelled, coverage)
         others = [name for name in fitted.network.labelled_types if name != found.type]
         if type is None and others:
             said = (
@@ -116,7 +127,7 @@ def predict(
     if json:
         print_json([dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)])
         return
-    headings = [first_name, "predicted", "probability", "known"]
+    headings = [first_name, "predicted", "probability", *(["set"] if coverage else []), "known"]
     if table["title"] != table[first_name]:
         headings.insert(1, "title")
     rows = list(zip(*(table[name] for name in headings), strict=True))
@@ -153,10 +164,8 @@ def profile(
 
     `coembed profile demo/model fish -k 5`
     """
-    from coembed.fitted.matches import type_of
-
     fitted = _load(model)
-    found = type_of(fitted.network, item, type or kind)
+    found = asked_type(fitted.network, item, type or kind)
     owner = fitted.network.owner_type(found)
     to = fitted.network.attribute_type(found) if owner is None else owner
     if to is None:
@@ -181,10 +190,8 @@ def similar(
 
     `coembed similar demo/model river --type attribute`
     """
-    from coembed.fitted.matches import type_of
-
     fitted = _load(model)
-    found = type_of(fitted.network, item, type or kind)
+    found = asked_type(fitted.network, item, type or kind)
     print_answers({item: fitted.similar(item, k, found)}, "cosine", json)
     _say_if_approximate(fitted, found)
 

@@ -22,6 +22,7 @@ from coembed.metrics import (
 )
 from coembed.network import Network
 from coembed.network.cell_values import attribute_range
+from coembed.network.pairs import presence_of
 
 
 def score_strict(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
@@ -78,20 +79,6 @@ def hidden_and_known(problem: Problem, asked: Pairs) -> tuple[sp.csr_array, sp.c
     if pairing.same:
         known = known + sp.eye_array(seen.shape[0], format="csr", dtype=np.float32)
     return presence_of(asked.positives, seen.shape, both_ways=pairing.undirected), sp.csr_array(known)
-
-
-def presence_of(pairs: np.ndarray, shape: tuple[int, int], both_ways: bool = False) -> sp.csr_array:
-    """The pairs as a matrix of ones.
-
-    Examples
-    --------
-    >>> presence_of(np.array([[0, 1]]), (2, 2), both_ways=True).toarray().tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    if both_ways:
-        pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    ones = np.ones(len(pairs), dtype=np.float32)
-    return sp.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=shape)
 
 
 def _score_classes(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, known_text
+from coembed.fitted.chances import score_name
 from coembed.fitted.matches import Match
 from coembed.fitted.reasons import Reasons, Why
 from coembed.network.relations import Relation
@@ -53,12 +54,6 @@ def card_ways(explorer: Explorer, type: str, row: int) -> list[Way]:
     return explorer.ways(type) if column is None else [Way(column.name, False, column.source)]
 
 
-def unit_of(explorer: Explorer, relation: str) -> str:
-    """What a score of a relation is."""
-    probable = explorer.fitted.relations[relation].likelihood in ("bernoulli", "categorical")
-    return "probability" if probable else "value"
-
-
 def _walked(explorer: Explorer, type: str, row: int, way: Way, k: int) -> dict[str, Any]:
     """What an item has by a way, and what it should have; of an attribute only the former."""
     suggested: list[Match] = []
@@ -71,7 +66,7 @@ def _walked(explorer: Explorer, type: str, row: int, way: Way, k: int) -> dict[s
         "other": way.other,
         "backwards": not way.forwards,
         "directed": explorer.network.relation(way.relation).directed,
-        "score": unit_of(explorer, way.relation),
+        "score": score_name(explorer.fitted, way.relation),
         "has": page_of(explorer, row, way, 0, k),
         "suggested": plain(suggested),
     }

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError, no_such
 from coembed.explorer.asking import Explorer, UnknownItem
-from coembed.explorer.cards import cell_dict, class_probabilities, in_words, plain, rounded, unit_of
+from coembed.explorer.cards import cell_dict, class_probabilities, in_words, plain, rounded
+from coembed.fitted.chances import score_name
 from coembed.fitted.newcomers import Newcomers, place_newcomers
 from coembed.network.columns import KINDS, Cells
 from coembed.network.known_columns import known_coding
@@ -87,7 +88,7 @@ def _answers(explorer: Explorer, placed: Newcomers, row: int, k: int) -> dict[st
                 "relation": way.relation,
                 "other": way.other,
                 "backwards": not way.forwards,
-                "score": unit_of(explorer, way.relation),
+                "score": score_name(explorer.fitted, way.relation),
                 "suggested": plain(placed.complete(row, way.relation, k, backwards=not way.forwards)),
             }
             for way in explorer.ways(placed.type)

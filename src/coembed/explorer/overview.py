@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
-from coembed.explorer.cards import reference, unit_of
+from coembed.explorer.cards import reference
+from coembed.fitted.chances import score_name
 from coembed.maps.palette import COLOURS, MARKS, class_mark
 from coembed.network.description import summary
 from coembed.network.items import UNKNOWN
@@ -43,7 +44,7 @@ def types(explorer: Explorer) -> dict[str, Any]:
                 "target": each.target,
                 "directed": each.directed,
                 "entries": each.n_entries,
-                "score": unit_of(explorer, each.name),
+                "score": score_name(explorer.fitted, each.name),
                 "column": None if each.column is None else each.column.name,
                 "kind": None if each.column is None else each.column.kind,
                 "span": None if each.column is None else [each.column.start, each.column.stop],
@@ -96,7 +97,7 @@ def model(explorer: Explorer) -> dict[str, Any]:
         "labelled": int(coloured.observed.sum()),
         "can_embed": explorer.can_embed,
         "judged": explorer.quality is not None,
-        "scores": {name: unit_of(explorer, name) for name in network.relations},
+        "scores": {name: score_name(explorer.fitted, name) for name in network.relations},
         "class_list": [
             {
                 "label": name,

@@ -20,6 +20,7 @@ from coembed.explorer.asking import Explorer
 from coembed.explorer.new_items import Newcomer, welcome
 from coembed.explorer.new_rows_answer import predict_rows
 from coembed.fitted.cell_texts import cell_texts
+from coembed.fitted.chances import score_name
 from coembed.fitted.questions import named_relation
 from coembed.records import plain
 
@@ -273,7 +274,7 @@ def complete_item(explorer: Explorer, question: schemas.CompleteQuestion) -> dic
     return {
         **cards.reference(explorer.types[type], row),
         "relation": relation.name,
-        "score": cards.unit_of(explorer, relation.name),
+        "score": score_name(explorer.fitted, relation.name),
         "text": text,
         "items": cards.plain(found),
     }
@@ -363,7 +364,7 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
             column = relation.column
             if column is not None and not all(column.start <= far < column.stop for _, far in ends):
                 raise InputError(f"{name} has values of its own; take ids of the column {column.name}")
-            found[name] = explorer.fitted.score(name, np.array(ends)).tolist() if ends else []
+            found[name] = explorer.fitted.answer(name, np.array(ends))[0].tolist() if ends else []
         return Json(found)
 
 

@@ -16,7 +16,7 @@ LONGEST_NAME = 1000
 Id = Annotated[str, Field(max_length=LONGEST_ID, examples=["Denmark.n.01"])]
 TypeName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["node"])]
 RelationName = Annotated[str, Field(max_length=LONGEST_NAME, examples=["links"])]
-Unit = Literal["probability", "value"]
+Unit = Literal["probability", "score", "value"]
 
 
 def _whole(value: object) -> object:

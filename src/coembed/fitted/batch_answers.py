@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.fitted.class_answers import class_texts
 from coembed.fitted.matches import Item, position
-from coembed.fitted.pair_candidates import AT_ONCE, Candidates, parts_of, too_many
-from coembed.fitted.questions import cell_answers, in_unit, named_relation
+from coembed.fitted.pair_candidates import Candidates, parts_of, too_many
+from coembed.fitted.questions import cell_answers, in_unit, named_relation, sure_from
 from coembed.network.cell_values import cell_values
 from coembed.network.relations import Relation
 
@@ -75,6 +75,7 @@ class Batch:
         items: Sequence[Item] | None = None,
         known: bool = False,
         backwards: bool = False,
+        fdr: float | None = None,
     ) -> None:
         if k < 1:
             raise InputError(f"k must be at least 1, got {k}")
@@ -102,6 +103,7 @@ class Batch:
         self.candidates: Candidates | None = None
         if not (self.of_cells or self.backwards) and too_many(fitted, self.relation, len(self.rows)):
             self.candidates = Candidates(fitted, self.relation)
+        self.least = -np.inf if fdr is None else sure_from(fitted, self.relation, fdr)
         self.note = self._recall() if self.candidates is not None else ""
 
     def _asked(self, items: Sequence[Item] | None) -> np.ndarray:
@@ -123,6 +125,10 @@ class Batch:
         if self.backwards:
             return self._from_the_far_end()
         return self._by_all(self.rows) if self.candidates is None else self._by_candidates(self.rows)
+
+    def _sure(self, scores: np.ndarray) -> np.ndarray:
+        """Which of the scores are answers at all."""
+        return np.isfinite(scores) & (scores >= self.least)
 
     # All pairs
 
@@ -173,7 +179,7 @@ class Batch:
             order = np.lexsort((-scores, owner))  # places are in order already
             first = np.searchsorted(owner, np.arange(len(part)))
             rank = np.arange(len(order)) - first[owner]
-            kept = order[(rank < self.k) & np.isfinite(scores[order])]
+            kept = order[(rank < self.k) & self._sure(scores[order])]
             yield self._lines(part[owner[kept]], places[kept], scores[kept])
 
     def _recall(self) -> str:
@@ -230,27 +236,18 @@ class Batch:
 
     def _ranked(self, rows: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Ranked:
         """From a matrix of answers, of which some rows have fewer, to lines."""
-        there = np.isfinite(scores)
+        there = self._sure(scores)
         here = np.repeat(rows, scores.shape[1]).reshape(scores.shape)
         return self._lines(here[there], targets[there], scores[there])
 
     def _lines(self, rows: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Ranked:
-        relation, fit = self.relation, self.fitted.relations[self.relation.name]
+        relation = self.relation
         near, far = (targets, rows) if self.backwards else (rows, targets)
         begins = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])) if len(rows) else rows
         rank = 1 + np.arange(len(rows)) - np.repeat(begins, np.diff(np.append(begins, len(rows))))
         std = np.zeros(len(rows))
         if not self.of_cells:
-            start = 0 if relation.column is None else relation.column.start
-            source, target = self.fitted.bias(relation.name)
-            step = max(AT_ONCE // (8 * self.fitted.latent_dim), 1)
-            for at in range(0, len(rows), step):
-                some = slice(at, at + step)
-                moments = fit.aligned(
-                    self.fitted.latents_at(relation.source, near[some]),
-                    self.fitted.latents_at(relation.target, far[some]),
-                ).moved(source[near[some]] + target[far[some] - start])
-                std[some] = fit.unit * fit.kind.spread(moments.mean, moments.variance)
+            scores, std = self.fitted.answer(relation.name, np.column_stack([near, far]))
         known = np.isin(
             near * relation.values.shape[1] + far, _keys(*_entries(relation, np.unique(near)), relation)
         )

@@ -40,6 +40,23 @@ def cell_texts(column: Column, value: float, spread: float) -> tuple[str, str]:
     return date_text(value), f"{days} day{'' if days == '1' else 's'}"
 
 
+def interval_text(column: Column, low: float | None, high: float | None) -> str:
+    """Between what a number or a date is.
+
+    Examples
+    --------
+    >>> interval_text(Column("income", "number", whole=True), 38_012.4, 70_498.0)
+    '38,000 to 70,500'
+    >>> interval_text(Column("age", "number"), None, None)
+    'unknown'
+    """
+    if low is None or high is None:
+        return "unknown"
+    # digits as if the middle had a spread of a quarter: ends are no surer than that
+    ends = (cell_texts(column, end, (high - low) / 4 or abs(low) / 100) for end in (low, high))
+    return " to ".join(text for text, _ in ends)
+
+
 def date_text(days: float) -> str:
     """The date that is so many days after the first of 1970.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from coembed.errors import InputError
+from coembed.fitted.conformal import check_share, class_sets
 from coembed.fitted.gaussians import with_observed
 from coembed.network.items import Labels
 
@@ -20,6 +22,34 @@ def said_classes(fitted: Fitted, type: str | None = None) -> np.ndarray:
     """Of several classes an item, which the model says each has: items x classes, true or false."""
     space = fitted.types[fitted.network.items(type).name]
     return fitted.predict_proba(type) >= (THRESHOLD if space.thresholds is None else space.thresholds)
+
+
+def sets_of(
+    fitted: Fitted, type: str, coverage: float, rows: np.ndarray, new: np.ndarray | None = None
+) -> np.ndarray:
+    """Which classes items may have (items x classes), so that the true one is there as often as `coverage`.
+
+    Parameters
+    ----------
+    new
+        Class probabilities of items that the model does not know, instead of `rows`.
+    """
+    check_share("coverage", coverage)
+    labels = fitted.network.items(type).labels
+    probabilities, doubt = fitted.predict_proba(type), fitted.types[type].doubt
+    if labels is not None and labels.several:
+        raise InputError(
+            f"items of type {type} may have several classes: a set with the one true class is "
+            "not defined; ask without a coverage"
+        )
+    if doubt is None:
+        raise InputError(
+            f"the model keeps nothing to promise a coverage of {type} by: train with label_ensemble and at "
+            "least 20 labels of two classes or more"
+        )
+    if new is not None:
+        return class_sets(doubt.of_new(new), new, coverage)
+    return class_sets(doubt.p_values[rows], probabilities[rows], coverage)
 
 
 def leading_classes(fitted: Fitted, type: str, rows: np.ndarray) -> np.ndarray:

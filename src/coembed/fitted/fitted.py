@@ -11,8 +11,9 @@ import numpy as np
 from scipy.special import expit
 
 from coembed.errors import InputError
+from coembed.fitted.chances import answered
 from coembed.fitted.gaussians import Gaussians
-from coembed.fitted.moments import CHUNK, Moments, lengths, logits
+from coembed.fitted.moments import Moments, aligned_cosines, cosines, in_chunks, lengths, logits
 from coembed.fitted.space import RelationFit, TypeSpace, pointing
 from coembed.fitted.trees import view_features
 from coembed.network.items import UNKNOWN
@@ -198,6 +199,25 @@ class Fitted:
         assert known is not None
         return known.classes[likeliest]
 
+    def predict_set(self, coverage: float = 0.9, type: str | None = None) -> np.ndarray:
+        """For every item of a type a tuple of classes, likeliest first, that has the true one among them
+        as often as `coverage` says; never empty.
+
+        What is promised, and under which assumption: see the page on doubt of the documentation.
+        """
+        from coembed.fitted.class_answers import sets_of
+
+        items, probabilities = self.network.items(type), self.predict_proba(type)
+        assert items.labels is not None
+        inside = sets_of(self, items.name, coverage, np.arange(len(items)))
+        order = np.argsort(-probabilities, axis=1, kind="stable")
+        ordered, classes = np.take_along_axis(inside, order, axis=1), items.labels.classes
+        found = np.empty(len(items), dtype=object)
+        found[:] = [
+            tuple(str(name) for name in classes[at[row]]) for at, row in zip(order, ordered, strict=True)
+        ]
+        return found
+
     def predict_rows(
         self,
         table: Any,
@@ -206,6 +226,7 @@ class Fitted:
         id: str | None = None,
         as_new: bool = False,
         beside: Beside = (),
+        coverage: float | None = None,
     ) -> Predictions:
         """Classes of the rows of a new table, read as the table of training was.
 
@@ -222,10 +243,12 @@ class Fitted:
             Place the rows by what they hold, whether their ids are known or not.
         beside
             Tables of links, or of tags, that the rows are part of: by name, or paths; called as the relation.
+        coverage
+            Also a set of classes for every row, as :meth:`predict_set` has it.
         """
         from coembed.fitted.row_predictions import predict_rows
 
-        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside)
+        return predict_rows(self, table, type, id=id, as_new=as_new, beside=beside, coverage=coverage)
 
     def impute(
         self,
@@ -279,6 +302,8 @@ class Fitted:
         known: bool = False,
         backwards: bool = False,
         positions: bool = False,
+        coverage: float = 0.9,
+        fdr: float | None = None,
     ) -> list[Match]:
         """What an item should have: in a relation, or in a column of its table.
 
@@ -287,10 +312,13 @@ class Fitted:
         ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
         category as probabilities that sum to one. By default the item's words, or else its first relation.
         From the far end of a relation, or with `backwards`, who should have the item.
+
+        A number comes with the interval that holds it as often as `coverage`. With `fdr` only what is so
+        sure that at most this share of all lists is wrong, in expectation; a list may then be empty.
         """
         from coembed.fitted.questions import complete
 
-        return complete(self, item, relation, k, type, known, positions, backwards)
+        return complete(self, item, relation, k, type, known, positions, backwards, coverage, fdr)
 
     def complete_all(
         self,
@@ -301,11 +329,12 @@ class Fitted:
         items: Sequence[Item] | None = None,
         known: bool = False,
         backwards: bool = False,
+        fdr: float | None = None,
     ) -> Batch:
         """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
         from coembed.fitted.batch_answers import Batch
 
-        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards)
+        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards, fdr=fdr)
 
     def nearest(
         self,
@@ -426,8 +455,27 @@ class Fitted:
         ``lift=True`` how characteristic the pair is rather than how likely: against pairs as popular.
         """
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        fit = self.relations[relation]
+        if fit.by_codes and not lift:
+            return fit.by_cosine(self._cosine_moments(relation, pairs))
         others = (each.pairs(pairs) for each in self.pair_scores(relation))
         return self._worth(self._pair_moments(relation, pairs, lift), relation, expected, lift, others)
+
+    def answer(self, relation: str, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is shown of pairs: how likely each is among all that could be, or its value; and the ± of it.
+
+        :meth:`score` weighs a pair against as many that are not there, which ranks the same.
+        """
+        pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        if fit.by_codes:
+            return answered(joined, fit, self._cosine_moments(relation, pairs), fit.by_cosine)
+        others = [each.pairs(pairs) for each in self.pair_scores(relation)]
+
+        def worth(moments: Moments) -> np.ndarray:
+            return self._worth(moments, relation, True, False, others)
+
+        return answered(joined, fit, self._pair_moments(relation, pairs, lift=False), worth)
 
     def direction(self, relation: str, pairs: np.ndarray) -> np.ndarray:
         """Which way each pair of a directed relation goes: above 0 as it is given, below 0 the other way."""
@@ -455,6 +503,9 @@ class Fitted:
         """Scores of some items with *all* at the other end (a column's attributes); call it in chunks."""
         rows = np.asarray(rows)
         joined, fit = self.network.relation(relation), self.relations[relation]
+        if fit.by_codes and not lift:
+            there = self.codes(joined.target).take(self.span(joined))
+            return fit.by_cosine(Moments(cosines(self.codes_at(joined.source, rows), there), np.zeros(1)))
         moments = fit.crossed(self.latents_at(joined.source, rows), self.others(relation))
         source, target = self.bias(relation, lift)
         moments = moments.moved(source[rows][:, None] + target)
@@ -548,13 +599,17 @@ class Fitted:
         source, target = self.bias(relation, lift)
         start = 0 if joined.column is None else joined.column.start
         here, there = self.latents(joined.source), self.latents(joined.target)
-        mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
-        for first in range(0, len(pairs), CHUNK):
-            left, right = pairs[first : first + CHUNK].T
-            part = fit.aligned(here.take(left), there.take(right))
-            part = part.moved(source[left] + target[right - start])
-            mean[first : first + CHUNK], variance[first : first + CHUNK] = part
-        return Moments(mean, variance)
+
+        def moments(left: np.ndarray, right: np.ndarray) -> Moments:
+            found = fit.aligned(here.take(left), there.take(right))
+            return found.moved(source[left] + target[right - start])
+
+        return in_chunks(pairs, moments)
+
+    def _cosine_moments(self, relation: str, pairs: np.ndarray) -> Moments:
+        joined = self.network.relation(relation)
+        here, there = self.codes(joined.source), self.codes(joined.target)
+        return in_chunks(pairs, lambda left, right: aligned_cosines(here.take(left), there.take(right)))
 
     def _worth(
         self, moments: Moments, relation: str, expected: bool, lift: bool, others: Iterable[np.ndarray]

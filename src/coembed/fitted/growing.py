@@ -297,11 +297,16 @@ def _grown(space: TypeSpace, z: Gaussians, probabilities: np.ndarray | None) -> 
     both = space.probabilities
     if probabilities is not None and both is not None:
         both = np.concatenate([both, probabilities]).astype(np.float32)
+    doubt = space.doubt
+    if probabilities is not None and doubt is not None:
+        both_values = np.concatenate([doubt.p_values, doubt.of_new(probabilities)])
+        doubt = replace(doubt, p_values=both_values)
     return replace(
         space,
         mean=np.concatenate([space.mean, z.mean]).astype(np.float32),
         std=np.concatenate([space.std, z.std]).astype(np.float32),
         probabilities=both,
+        doubt=doubt,
     )
 
 

@@ -34,6 +34,8 @@ class Match:
         Class of the item, observed or else predicted; None for types without classes.
     title
         What people call the item.
+    low, high
+        Of a number whose errors are known: between what the cell is, as often as was asked for.
     cell
         Of a number, a date (in days) or yes or no (1 or 0) that is known: what the cell holds.
     """
@@ -46,6 +48,8 @@ class Match:
     label: str | None = None
     title: str = ""
     cell: float | None = None
+    low: float | None = None
+    high: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         # written out: dataclasses.asdict copies every value, which takes longer than finding them
@@ -59,6 +63,7 @@ class Match:
             "label": self.label,
             "title": self.title or self.name,
             **({} if self.cell is None else {"cell": self.cell}),
+            **({} if self.low is None else {"low": self.low, "high": self.high}),
         }
 
 

@@ -10,6 +10,7 @@ towards 1/2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from coembed.fitted.gaussians import Gaussians
 
 CHUNK = 65_536
 """Pairs gathered at a time: bounds the memory whatever the number of pairs."""
+MOST_VARIANCE = 1.0
+"""A cosine lies in [-1, 1]: no spread is wider than that of a fair coin between the ends."""
 
 
 class Moments(NamedTuple):
@@ -62,18 +65,38 @@ def cosines(left: Gaussians, right: Gaussians) -> np.ndarray:
     return unit_length(left.mean) @ unit_length(right.mean).T
 
 
-def cosine_std(left: Gaussians, right: Gaussians) -> np.ndarray:
-    """Standard deviation of the cosine row by row, to first order in the uncertainty of both ends.
+def crossed_cosines(left: Gaussians, right: Gaussians) -> Moments:
+    """Cosines of every row of `left` with every row of `right`, and their variance to first order in the
+    uncertainty of both ends.
+
+    The gradient of cos(a, b) with respect to a is (b/|b| - cos a/|a|) / |a|: with relative variances
+    r = std^2 / |a|^2 its square, summed with these, is <r, u_b^2> - 2 cos <r, u_a u_b> + cos^2 <r, u_a^2>.
+    """
+    a, b = unit_length(left.mean), unit_length(right.mean)
+    cosine = a @ b.T
+    by_left, by_right = (left.std / lengths(left.mean)) ** 2, (right.std / lengths(right.mean)) ** 2
+    variance = by_left @ (b * b).T - 2 * cosine * ((by_left * a) @ b.T)
+    variance += (a * a) @ by_right.T - 2 * cosine * (a @ (by_right * b).T)
+    variance += cosine**2 * ((by_left * a * a).sum(axis=1)[:, None] + (by_right * b * b).sum(axis=1))
+    return Moments(cosine, np.clip(variance, 0, MOST_VARIANCE))
+
+
+def aligned_cosines(left: Gaussians, right: Gaussians) -> Moments:
+    """Cosines row by row, with their variance to first order in the uncertainty of both ends.
 
     The gradient of cos(a, b) with respect to a is (b/|b| - cos a/|a|) / |a|.
     """
     left_unit, right_unit = unit_length(left.mean), unit_length(right.mean)
-    cosine = np.einsum("nc,nc->n", left_unit, right_unit)[:, None]
-    by_left = (right_unit - cosine * left_unit) / lengths(left.mean)
-    by_right = (left_unit - cosine * right_unit) / lengths(right.mean)
+    cosine = np.einsum("nc,nc->n", left_unit, right_unit)
+    by_left = (right_unit - cosine[:, None] * left_unit) / lengths(left.mean)
+    by_right = (left_unit - cosine[:, None] * right_unit) / lengths(right.mean)
     variance = (by_left**2 * left.std**2 + by_right**2 * right.std**2).sum(axis=1)
-    # a cosine lies in [-1, 1]: no spread is wider than that of a fair coin between the ends
-    return np.minimum(np.sqrt(variance), 1.0)
+    return Moments(cosine, np.minimum(variance, MOST_VARIANCE))
+
+
+def cosine_std(left: Gaussians, right: Gaussians) -> np.ndarray:
+    """Standard deviation of the cosine row by row."""
+    return np.sqrt(aligned_cosines(left, right).variance)
 
 
 def unit_length(rows: np.ndarray) -> np.ndarray:
@@ -92,3 +115,12 @@ def lengths(rows: np.ndarray) -> np.ndarray:
     """Length of every row as a column; 1 for zero rows, so that it can be divided by."""
     found: np.ndarray = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.where(found > 0, found, 1)
+
+
+def in_chunks(pairs: np.ndarray, moments: Callable[[np.ndarray, np.ndarray], Moments]) -> Moments:
+    """Moments of the two columns of pairs, some thousand at a time."""
+    mean, variance = np.empty((2, len(pairs)), dtype=np.float32)
+    for first in range(0, len(pairs), CHUNK):
+        left, right = pairs[first : first + CHUNK].T
+        mean[first : first + CHUNK], variance[first : first + CHUNK] = moments(left, right)
+    return Moments(mean, variance)

@@ -6,7 +6,7 @@ that a question about a newcomer costs about as much as one about a known item.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,10 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.errors import no_such
+from coembed.fitted.chances import answered
 from coembed.fitted.common_placing import direction_of_new
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
-from coembed.fitted.moments import Moments
+from coembed.fitted.moments import Moments, crossed_cosines
 from coembed.fitted.placing import entry_counts, infer, new_views, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new, pointing
@@ -80,13 +81,16 @@ class Newcomers:
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
         others = np.arange(len(self.fitted.network.items(far))) if backwards else self.fitted.span(joined)
-        one = self._one(row)
-        moments = one._moments(name, others, backwards)
-        scores = one._worth(moments, name)[0]
-        best = top(scores, k, held - (others[0] if len(others) else 0))
-        fit = self.fitted.relations[name]
-        std = fit.unit * fit.kind.spread(moments.mean[0, best], moments.variance[0, best])
-        return matches(self.fitted, far, others[best], scores[best], std, held)
+        fit, one = self.fitted.relations[name], self._one(row)
+        worth: Callable[[Moments], np.ndarray]
+        if "codes" in fit.blends:
+            moments, worth = crossed_cosines(one.codes, self.fitted.codes_at(far, others)), fit.by_cosine
+        else:
+            moments, worth = one._moments(name, others, backwards), partial(self._worth, relation=name)
+        moments = Moments(*(part[0] for part in moments))
+        best = top(worth(moments), k, held - (others[0] if len(others) else 0))
+        found = answered(joined, fit, Moments(*(part[best] for part in moments)), worth)
+        return matches(self.fitted, far, others[best], *found, held)
 
     def nearest(self, row: int, to: str | None = None, k: int = 10) -> list[Match]:
         """The known items of a type most like a newcomer (cosine)."""

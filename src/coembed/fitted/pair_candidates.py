@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from coembed.fitted.moments import unit_length
 from coembed.network.matrices import presence
 from coembed.network.relations import Relation
 
@@ -38,7 +39,8 @@ def parts_of(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
 
 
 class Candidates:
-    """An index of the far end of a relation by the model's own scores, biases included."""
+    """An index of the far end of a relation: by cosines, where the common space answers by itself, else by
+    the model's own scores, biases included."""
 
     most = PROPOSED + MOST_NEAR
 
@@ -46,8 +48,8 @@ class Candidates:
         import faiss
 
         self.fitted, self.relation, self.span = fitted, relation, fitted.span(relation)
-        self.bias = fitted.bias(relation.name)[1]
-        count, size = len(self.span), fitted.latent_dim + 1
+        self.fit, self.bias = fitted.relations[relation.name], fitted.bias(relation.name)[1]
+        count, size = len(self.span), self._vectors(np.arange(1)).shape[1]
         n_lists = min(round(_LISTS * count**0.5), count)
         centres = faiss.IndexFlatIP(size)
         self.index = faiss.IndexIVFFlat(centres, size, n_lists, faiss.METRIC_INNER_PRODUCT)
@@ -61,10 +63,8 @@ class Candidates:
 
     def of(self, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Which of the rows, and a position at the far end that is worth a look, each once, in order."""
-        fit, width = self.fitted.relations[self.relation.name], self.relation.values.shape[1]
-        query = fit.query(self.fitted.latents_at(self.relation.source, rows))
-        with_bias = np.hstack([query, np.ones((len(rows), 1))]).astype(np.float32)
-        found = self.index.search(with_bias, min(PROPOSED + 2 * k, self.index.ntotal))[1]
+        width = self.relation.values.shape[1]
+        found = self.index.search(self._queries(rows), min(PROPOSED + 2 * k, self.index.ntotal))[1]
         owner, place = np.nonzero(found >= 0)[0], self.span[found[found >= 0]]
         near = two_steps_away(self.relation, rows)
         owner = np.concatenate([owner, np.repeat(np.arange(len(rows)), np.diff(near.indptr))])
@@ -72,9 +72,18 @@ class Candidates:
         both = both[np.append(True, both[1:] != both[:-1])] if len(both) else both
         return both // width, both % width
 
+    def _queries(self, rows: np.ndarray) -> np.ndarray:
+        if self.fit.by_codes:
+            return unit_length(self.fitted.codes_at(self.relation.source, rows).mean).astype(np.float32)
+        query = self.fit.query(self.fitted.latents_at(self.relation.source, rows))
+        return np.hstack([query, np.ones((len(rows), 1))]).astype(np.float32)
+
     def _vectors(self, at: np.ndarray) -> np.ndarray:
-        codes = self.fitted.latents_at(self.relation.target, self.span[at]).mean
-        return np.hstack([codes, self.bias[at, None]]).astype(np.float32)
+        target, items = self.relation.target, self.span[at]
+        if self.fit.by_codes:
+            return unit_length(self.fitted.codes_at(target, items).mean).astype(np.float32)
+        latents = self.fitted.latents_at(target, items).mean
+        return np.hstack([latents, self.bias[at, None]]).astype(np.float32)
 
 
 def two_steps_away(relation: Relation, rows: np.ndarray) -> sp.csr_array:

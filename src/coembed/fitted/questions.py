@@ -11,6 +11,7 @@ import numpy as np
 from coembed.errors import InputError, no_such
 from coembed.fitted import nearest_index
 from coembed.fitted.class_answers import class_texts
+from coembed.fitted.conformal import widening
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Item, Match, position, type_of
 from coembed.fitted.moments import cosine_std, cosines, unit_length
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
 
 _NOTHING = np.empty(0, dtype=np.int64)
+COVERAGE = 0.9
+"""Of the intervals of numbers, if nothing else is said."""
 
 
 def complete(
@@ -33,6 +36,8 @@ def complete(
     known: bool,
     positions: bool,
     backwards: bool = False,
+    coverage: float = COVERAGE,
+    fdr: float | None = None,
 ) -> list[Match]:
     """See :meth:`Fitted.complete`."""
     network = fitted.network
@@ -46,12 +51,13 @@ def complete(
     if type not in (joined.source, joined.target):
         raise InputError(f"{joined.name} joins {joined.source} to {joined.target}, not {type}")
     row = position(network, item, type, positions)
+    least = -np.inf if fdr is None else sure_from(fitted, joined, fdr)
     if type != joined.source or (backwards and not joined.pairing.undirected):
-        return _backwards(fitted, joined, row, k, known)
+        return _backwards(fitted, joined, row, k, known, least)
     if joined.column is not None and joined.column.has_cells:
         held, at = known_cell(joined, row), np.array([row])
         features = fitted.cell_features(type, at)
-        found = cell_matches(fitted, joined, fitted.latents_at(type, at), k, held, features)
+        found = cell_matches(fitted, joined, fitted.latents_at(type, at), k, held, features, coverage)
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
@@ -61,8 +67,22 @@ def complete(
     without = _NOTHING if known else held
     if joined.pairing.same:
         without = np.append(without, row)
-    here = fitted.latents_at(type, np.array([row]))
-    return best_of(fitted, joined, here, fitted.bias(joined.name)[0][row], scores, k, held, without)
+    span = fitted.span(joined)
+    places = top(scores, k, without - (span[0] if len(span) else 0))
+    best = span[places[scores[places] >= least]]
+    pairs = np.column_stack([np.full(len(best), row), best])
+    return matches(fitted, joined.target, best, *fitted.answer(joined.name, pairs), held)
+
+
+def sure_from(fitted: Fitted, relation: Relation, fdr: float) -> float:
+    """The score from which on at most a share `fdr` of what is listed is wrong."""
+    doubt = fitted.relations[relation.name].doubt
+    if doubt is None:
+        raise InputError(
+            f"the model keeps nothing to judge lists of {relation.name} by; it needs links or tags of which "
+            "some were kept aside: train with validation_pairs and pair_scores"
+        )
+    return doubt.least_score(fdr)
 
 
 def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
@@ -86,26 +106,6 @@ def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
     return found[0]
 
 
-def best_of(
-    fitted: Fitted,
-    relation: Relation,
-    here: Gaussians,
-    bias: float,
-    scores: np.ndarray,
-    k: int,
-    held: np.ndarray,
-    without: np.ndarray,
-) -> list[Match]:
-    """The best of the scores of the one code `here`, but for `without`; `held` are known."""
-    fit, span = fitted.relations[relation.name], fitted.span(relation)
-    best = top(scores, k, without - (span[0] if len(span) else 0))
-    items = span[best]
-    moments = fit.aligned(_repeated(here, len(best)), fitted.latents_at(relation.target, items))
-    moments = moments.moved(bias + fitted.bias(relation.name)[1][best])
-    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
-    return matches(fitted, relation.target, items, scores[best], std, held)
-
-
 def cell_matches(
     fitted: Fitted,
     relation: Relation,
@@ -113,17 +113,21 @@ def cell_matches(
     k: int,
     known: np.ndarray,
     features: np.ndarray | None,
+    coverage: float = COVERAGE,
 ) -> list[Match]:
     """What a cell is expected to hold: a number in its unit, or the values of a category by probability."""
     column, span = relation.column, fitted.span(relation)
     assert column is not None
     expected, spread = (rows[0] for rows in cell_answers(fitted, relation, here, features))
+    ends: tuple[float | None, float | None] = None, None
     if column.numeric:
+        ends = interval(fitted, relation, expected[0], spread[0], coverage)
         expected, spread = in_unit(column, expected, spread)
     best = top(expected, k, _NOTHING)
     held = np.setdiff1d(known - span[0], best)  # what is known is said, however unlikely
     best = np.append(best, held)
-    return matches(fitted, relation.target, span[best], expected[best], spread[best], known)
+    found = matches(fitted, relation.target, span[best], expected[best], spread[best], known)
+    return [replace(each, low=ends[0], high=ends[1]) for each in found] if column.numeric else found
 
 
 def cell_answers(
@@ -142,6 +146,18 @@ def cell_answers(
     if fit.cells is not None and features is not None:
         expected = fit.cells.blended(expected, features, column)
     return expected, fit.kind.spread(moments.mean, fit.variance_gain * moments.variance, scale)
+
+
+def interval(
+    fitted: Fitted, relation: Relation, value: float, spread: float, coverage: float
+) -> tuple[float, float] | tuple[None, None]:
+    """Between what a number is, in its unit, as often as `coverage`; None where too few errors are known."""
+    column, errors = relation.column, fitted.relations[relation.name].errors
+    wide = widening(np.empty(0) if errors is None else errors, coverage)
+    if column is None or not np.isfinite(wide):
+        return None, None
+    low, high = (float(column.cell(value + sign * wide * spread)) for sign in (-1, 1))
+    return (low, high) if low <= high else (high, low)
 
 
 def in_unit(column: Column, value: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -251,9 +267,11 @@ def matches(
     ]
 
 
-def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool) -> list[Match]:
+def _backwards(
+    fitted: Fitted, relation: Relation, row: int, k: int, known: bool, least: float
+) -> list[Match]:
     """The items of the near end that should be joined to one of the far end."""
-    matrix, column, fit = relation.values, relation.column, fitted.relations[relation.name]
+    matrix, column = relation.values, relation.column
     held = np.searchsorted(matrix.indptr, np.flatnonzero(matrix.indices == row), side="right") - 1
     if column is not None and not column.start <= row < column.stop:
         at = str(fitted.network.items(relation.target).ids[row])[:80]
@@ -267,12 +285,8 @@ def _backwards(fitted: Fitted, relation: Relation, row: int, k: int, known: bool
     if relation.pairing.same:
         without = np.append(without, row)
     best = top(scores, k, without)
-    there = fitted.latents_at(relation.target, np.full(len(best), row))
-    moments = fit.aligned(fitted.latents_at(relation.source, best), there)
-    source, target = fitted.bias(relation.name)
-    moments = moments.moved(source[best] + target[row - (0 if column is None else column.start)])
-    std = fit.unit * fit.kind.spread(moments.mean, moments.variance)
-    return matches(fitted, relation.source, best, scores[best], std, held)
+    best = best[scores[best] >= least]
+    return matches(fitted, relation.source, best, *fitted.answer(relation.name, pairs[best]), held)
 
 
 def _cells_backwards(

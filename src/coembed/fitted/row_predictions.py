@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.fitted.class_answers import THRESHOLD, said_classes, texts_of
+from coembed.fitted.class_answers import THRESHOLD, said_classes, sets_of, texts_of
 from coembed.fitted.drift import Drift, drifts
 from coembed.fitted.matches import position
 from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
@@ -35,6 +35,8 @@ class Predictions:
         What was done with a new table.
     drifts
         Its columns that differ much from those of training.
+    sets
+        Where a coverage was asked for, which classes each item may have.
     """
 
     type: str
@@ -46,6 +48,7 @@ class Predictions:
     new: np.ndarray
     notices: tuple[str, ...] = ()
     drifts: tuple[Drift, ...] = ()
+    sets: np.ndarray | None = None
 
     @property
     def classes(self) -> np.ndarray:
@@ -57,6 +60,14 @@ class Predictions:
         if self.said is not None:
             return np.array(texts_of(self.labels, self.said), dtype=object)
         return self.classes[self.probabilities.argmax(axis=1)]
+
+    @property
+    def set_texts(self) -> list[str]:
+        """The classes of each set, likeliest first, parted by ;"""
+        assert self.sets is not None
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")
+        inside = np.take_along_axis(self.sets, order, axis=1)
+        return [";".join(map(str, self.classes[at[row]])) for at, row in zip(order, inside, strict=True)]
 
     @property
     def agreement(self) -> tuple[int, float] | None:
@@ -82,6 +93,9 @@ class Predictions:
             "type": [self.type] * len(self.ids),
             "title": self.titles,
         }
+        if self.sets is not None:
+            table["set"] = self.set_texts
+            table["size"] = [int(size) for size in self.sets.sum(axis=1)]
         if self.new.any():
             table["new"] = [bool(each) for each in self.new]
         return table | {
@@ -90,7 +104,11 @@ class Predictions:
 
 
 def predict_known(
-    fitted: Fitted, type: str, ids: Sequence[str] | None = None, unlabelled: bool = False
+    fitted: Fitted,
+    type: str,
+    ids: Sequence[str] | None = None,
+    unlabelled: bool = False,
+    coverage: float | None = None,
 ) -> Predictions:
     """Of all items of a type, or of those named; and of these only the unlabelled ones, if asked."""
     items, probabilities = fitted.network.items(type), fitted.predict_proba(type)
@@ -108,6 +126,7 @@ def predict_known(
         probabilities[rows],
         said_classes(fitted, type)[rows] if items.labels.several else None,
         np.zeros(len(rows), dtype=bool),
+        sets=None if coverage is None else sets_of(fitted, type, coverage, rows),
     )
 
 
@@ -119,6 +138,7 @@ def predict_rows(
     id: str | None = None,
     as_new: bool = False,
     beside: Beside = (),
+    coverage: float | None = None,
 ) -> Predictions:
     """See :meth:`coembed.fitted.Fitted.predict_rows`."""
     rows, said = read_rows(fitted, table, type, id, beside)
@@ -147,6 +167,10 @@ def predict_rows(
     observed = rows.labels.copy()
     observed[~new] = labels.values[rows.known[~new]]
     thresholds = fitted.types[rows.type].thresholds
+    sets = None
+    if coverage is not None:
+        sets = sets_of(fitted, rows.type, coverage, rows.known, new=probabilities)
+        sets[~new] = sets_of(fitted, rows.type, coverage, rows.known[~new])
     return Predictions(
         rows.type,
         [str(each) for each in rows.items.ids],
@@ -157,4 +181,5 @@ def predict_rows(
         new,
         tuple(said),
         tuple(drifts(fitted.network, rows)),
+        sets,
     )

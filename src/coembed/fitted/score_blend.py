@@ -58,7 +58,7 @@ class Blend(NamedTuple):
         return cls(*(arrays[f"{prefix}.{name}"] for name in cls._fields))
 
 
-def weigh(present: np.ndarray, absent: np.ndarray, seed: int = 0) -> Blend | None:
+def weigh(present: np.ndarray, absent: np.ndarray, seed: int = 0, hidden: int = HIDDEN) -> Blend | None:
     """The combination that best tells features of present pairs from those of absent ones.
 
     Examples
@@ -79,7 +79,7 @@ def weigh(present: np.ndarray, absent: np.ndarray, seed: int = 0) -> Blend | Non
     mean, std = features.mean(axis=0), features.std(axis=0)
     std = np.where(std > 1e-9, std, 1.0)
     network = MLPClassifier(
-        (HIDDEN,), activation="tanh", solver="lbfgs", alpha=RIDGE, max_iter=300, random_state=seed
+        (hidden,), activation="tanh", solver="lbfgs", alpha=RIDGE, max_iter=300, random_state=seed
     )
     with warnings.catch_warnings():
         # what 300 steps have reached is as good

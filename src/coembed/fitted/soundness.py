@@ -20,6 +20,7 @@ from coembed.records import pack
 
 if TYPE_CHECKING:
     from coembed.fitted.cell_models import CellModel
+    from coembed.fitted.conformal import ClassDoubt
     from coembed.fitted.fitted import Fitted
     from coembed.fitted.placing import Placing
     from coembed.fitted.score_blend import Blend
@@ -71,6 +72,17 @@ def _check_types(fitted: Fitted) -> None:
         _check_shape(f"table of labels of {name}", space.label_table, (classes, None))
         if not 0 <= space.block <= dim:
             raise InputError(f"its labels of {name} are put outside of the codes")
+        if space.doubt is not None:
+            _check_class_doubt(name, space.doubt, (len(items), classes))
+
+
+def _check_class_doubt(name: str, doubt: ClassDoubt, shape: tuple[int, int]) -> None:
+    _check_shape(f"p-values of {name}", doubt.p_values, shape)
+    _check_shape(f"strangeness of {name}", doubt.known, (None,))
+    for array in doubt.scale:
+        _check_shape(f"scale of strangeness of {name}", array, shape[1:])
+    if not (doubt.scale.spread > 0).all():
+        raise InputError(f"its strangeness of {name} divides by zero")
 
 
 def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values: bool) -> None:
@@ -98,6 +110,12 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
         _check_shape(f"units of {name}", fit.ways.units, (2,))
         if not fit.ways.units.all():
             raise InputError(f"its ways of {name} divide by zero")
+    _check_shape(f"errors of {name}", fit.errors, (None,))
+    if fit.doubt is not None:
+        _check_shape(f"hidden pairs of {name}", fit.doubt.present, (None,))
+        _check_shape(f"absent pairs of {name}", fit.doubt.absent, (None,))
+        if not 0 <= fit.doubt.prevalence <= 1:
+            raise InputError(f"its prevalence of {name} is no share")
     if fit.log_scale is not None and fit.log_scale.shape not in ((1,), (span,)):
         raise InputError(f"its errors of {name} do not fit the column")
     if values:
@@ -175,6 +193,11 @@ def _check_placing(fitted: Fitted, placing: Placing) -> None:
         # they become the positions of a sparse matrix, which SciPy trusts
         if alike.rows.size and not (alike.rows.min() >= 0 and alike.rows.max() < count):
             raise InputError(f"its items alike of {name} are not positions of items")
+    for name, space in fitted.types.items():
+        if space.direction is not None and name not in placing.steering:
+            raise InputError(f"it does not say where newcomers of {name} point")
+        for turn in placing.steering.get(name, {}).values():
+            _check_shape(f"steering of {name}", turn, (fitted.code_dim, fitted.code_dim))
     for name, mass in placing.mass.items():
         items = fitted.network.items(name)
         _check_shape(f"class shares of {name}", mass, (len(items), None))

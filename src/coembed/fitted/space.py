@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from coembed.errors import InputError
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.gaussians import Gaussians, with_labels
 from coembed.fitted.moments import Moments, aligned_moments, crossed_moments
+from coembed.fitted.pair_doubt import PairDoubt
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.way_models import WayModel
 from coembed.likelihoods import LIKELIHOODS, Likelihood
@@ -36,6 +39,8 @@ class TypeSpace:
     direction
         Where every item points in the space that all types share, rows of length one; None if nothing was
         taught there, and the codes of the model itself are what is compared.
+    doubt
+        Which classes cannot be ruled out of every item.
     label_table
         Of many classes, K x coordinates: the label's block of a code is y times this.
     thresholds
@@ -51,6 +56,7 @@ class TypeSpace:
     label_table: np.ndarray | None = None
     thresholds: np.ndarray | None = None
     direction: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def __post_init__(self) -> None:
         count, dim = self.mean.shape
@@ -120,13 +126,20 @@ class RelationFit:
         Of a number column: the logarithm of the error of its values, which is added to the variance of the
         score, and what that variance is multiplied with.
     blends
-        How closed-form scores are combined with the model's own: ``likely`` and ``lift``.
+        How closed-form scores are combined with the model's own: ``likely`` and ``lift``. And, where
+        newcomers are better answered by the common space, what a cosine there is worth: ``codes``.
+    by_codes
+        Whether the common space answers by itself.
     vectors
         What some of those scores are made of.
     cells
         Of a column with cells: other models of them, and what each counts.
     ways
         Of a directed relation: a model of which way links go.
+    doubt
+        How hidden and absent pairs are scored: what lists with few errors need.
+    errors
+        Of a number column: how far off cells kept aside were, in units of their spread, in ascending order.
     """
 
     likelihood: str = "bernoulli"
@@ -141,16 +154,23 @@ class RelationFit:
     variance_gain: float = 1.0
     center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
+    by_codes: bool = False
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
     ways: WayModel | None = None
+    doubt: PairDoubt | None = None
+    errors: np.ndarray | None = None
 
     @property
     def kind(self) -> Likelihood:
         return LIKELIHOODS[self.likelihood]
 
     def without_pair_scores(self) -> RelationFit:
-        return replace(self, blends={}, vectors=None)
+        return replace(self, blends={}, by_codes=False, vectors=None)
+
+    def by_cosine(self, moments: Moments) -> np.ndarray:
+        """What cosines in the common space are worth, as probabilities against as many absent pairs."""
+        return expit(self.blends["codes"].logits_of([moments.mean]))
 
     def turned(self, source: Gaussians) -> Gaussians:
         """The codes of source items, to be multiplied with those of targets as they are."""

@@ -23,11 +23,13 @@ from safetensors.numpy import load_file
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, written
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
+from coembed.fitted.pair_doubt import PairDoubt
 from coembed.fitted.placing import Placing
 from coembed.fitted.score_blend import Blend
 from coembed.fitted.soundness import check_sound
@@ -63,6 +65,9 @@ CLASSES = (
     Blend,
     ItemVectors,
     CellModel,
+    ClassDoubt,
+    ClassScale,
+    PairDoubt,
     WayModel,
     Trees,
     Placing,

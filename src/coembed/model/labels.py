@@ -98,9 +98,10 @@ class LabelVariable:
         """The observed one-hot where there is one, q(y | F) elsewhere."""
         return torch.where(self.known[:, None], self.one_hot, logits.softmax(dim=-1))
 
-    def between(self, one: Tensor, other: Tensor) -> Tensor:
-        """Probabilities half way between two, in logits."""
-        return (0.5 * (one.log() + other.clamp_min(1e-6).log())).softmax(dim=-1)
+    def between(self, one: Tensor, other: Tensor, share: float = 0.5) -> Tensor:
+        """Probabilities between two, in logits, with a share of the other."""
+        logs = one.clamp_min(1e-6).log(), other.clamp_min(1e-6).log()
+        return torch.lerp(*logs, share).softmax(dim=-1)
 
     def choices(self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise) -> Choices:
         """What to decode with, by sampling (one relaxed or hard sample) or exactly (all classes)."""

@@ -79,9 +79,9 @@ class SeveralLabels:
         """What is observed where it is, q(y | F) elsewhere."""
         return torch.where(self.known, self.targets, logits.sigmoid())
 
-    def between(self, one: Tensor, other: Tensor) -> Tensor:
-        """Probabilities half way between two, in logits."""
-        return (0.5 * (one.logit(1e-6) + other.logit(1e-6))).sigmoid()
+    def between(self, one: Tensor, other: Tensor, share: float = 0.5) -> Tensor:
+        """Probabilities between two, in logits, with a share of the other."""
+        return torch.lerp(one.logit(1e-6), other.logit(1e-6), share).sigmoid()
 
     def choices(self, logits: Tensor, method: LabelMethod, tau: float, noise: Noise) -> Choices:
         """What to decode with: one relaxed or hard sample, or the means."""

@@ -99,6 +99,20 @@ def contains(ordered: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return ordered[place] == codes
 
 
+def presence_of(pairs: np.ndarray, shape: tuple[int, int], both_ways: bool = False) -> sp.csr_array:
+    """The pairs as a matrix of ones.
+
+    Examples
+    --------
+    >>> presence_of(np.array([[0, 1]]), (2, 2), both_ways=True).toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if both_ways:
+        pairs = np.concatenate([pairs, pairs[:, ::-1]])
+    ones = np.ones(len(pairs), dtype=np.float32)
+    return sp.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=shape)
+
+
 def without(matrix: sp.csr_array, pairs: np.ndarray, pairing: Pairing) -> sp.csr_array:
     """The matrix without these entries (undirected: without their mirror images too), still canonical CSR.
 

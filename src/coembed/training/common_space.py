@@ -23,6 +23,8 @@ from torch.nn.functional import normalize
 from coembed.fitted import Fitted
 from coembed.fitted.common_placing import directions_of_others, steering_of
 from coembed.progress import Tell
+from coembed.training.holdout import Holdout
+from coembed.training.space_choice import kept_aside, leaning, with_code_questions
 from coembed.training.space_targets import Stack, neighbours_wanted
 from coembed.views.decomposition import affordable_rank
 
@@ -39,7 +41,9 @@ MOST_TAUGHT = 30_000
 """Items that are taught; of more some drawn at random, and the others are placed as newcomers are."""
 
 
-def with_common_space(fitted: Fitted, tell: Tell = lambda step: None) -> Fitted:
+def with_common_space(
+    fitted: Fitted, holdout: Holdout | None = None, tell: Tell = lambda step: None
+) -> Fitted:
     """The fitted result with a direction of every item, and how newcomers find theirs."""
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
     entries = sum(relation.values.nnz for relation in network.relations.values())
@@ -58,11 +62,15 @@ def with_common_space(fitted: Fitted, tell: Tell = lambda step: None) -> Fitted:
     parts = {type: taught[stack.part(type)] for type in network.types}
     steering = steering_of(network, stack.taken, parts)
     found = directions_of_others(network, stack.taken, parts, steering)
-    return replace(
+    asked = kept_aside(fitted, holdout or Holdout())
+    leant = leaning(fitted, asked, found, steering)
+    everybody = {name: np.arange(len(rows)) for name, rows in leant.items()}
+    fitted = replace(
         fitted,
-        types={name: replace(space, direction=found[name]) for name, space in fitted.types.items()},
-        placing=replace(fitted.placing, steering=steering),
+        types={name: replace(space, direction=leant[name]) for name, space in fitted.types.items()},
+        placing=replace(fitted.placing, steering=steering_of(network, everybody, leant)),
     )
+    return with_code_questions(fitted, asked, holdout or Holdout())
 
 
 def _taken(fitted: Fitted, rng: np.random.Generator) -> dict[str, np.ndarray]:

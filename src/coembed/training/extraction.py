@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import Tensor
 from coembed.distributed.exchange import collected, gathered
 from coembed.distributed.partition import Partition, held_by
 from coembed.fitted import Fitted
+from coembed.fitted.conformal import ClassDoubt
 from coembed.fitted.layers import Layer, Layers, RowLayers, ViewsLayers
 from coembed.fitted.placing import Placing
 from coembed.fitted.space import RelationFit, TypeSpace
@@ -24,12 +26,16 @@ from coembed.model.schema import Keys
 from coembed.model.views_inference import View, ViewsInference
 from coembed.network import Network
 from coembed.settings import Settings
-from coembed.training.holdout import term_of
+from coembed.training.class_doubt import split_conformal
+from coembed.training.holdout import term_of, without_labels_of
+from coembed.training.label_ensemble import best_share
 from coembed.training.label_views import smoothed, walk_within
 from coembed.training.loop import History
 from coembed.training.prepared import Prepared
 from coembed.version import __version__
 from coembed.views import Reading
+
+SHARE_WORDS = {0.0: "the model", 0.5: "the model and the label ensemble", 1.0: "the label ensemble"}
 
 
 class Calibration(NamedTuple):
@@ -56,20 +62,10 @@ def fitted_result(
 ) -> Fitted | None:
     """All that is asked of a model later; where it is dealt out, the first process gets it."""
     keys, heat, readings, seen = Keys.of(network), calibrations or {}, prepared.readings, prepared.seen
-    lean = prepared.strengths
-    types = {
-        name: _space(
-            model,
-            network,
-            name,
-            keys,
-            heat.get(name, Calibration()),
-            lean.get(name, 0.0),
-            prepared.opinions[name] if name in prepared.unread else None,
-            prepared.thresholds.get(name),
-        )
-        for name in network.types
-    }
+    types = {}
+    for name in network.types:
+        types[name], said = _space(model, network, name, keys, heat.get(name, Calibration()), prepared)
+        history.notices += [said] if said else []
     layers = {
         name: _layers(model, keys.types[name], heat.get(name, Calibration()))
         for name in network.types
@@ -78,6 +74,8 @@ def fitted_result(
     relations = {name: _relation(model, network, name, readings[name]) for name in network.relations}
     if next(iter(model.types.values())).partition.rank:
         return None
+    for name, space in types.items():
+        types[name] = replace(space, doubt=_doubt(space, network, name, prepared))
     placing = Placing(
         dict(readings),
         layers,
@@ -99,44 +97,67 @@ def fitted_result(
 
 
 def _space(
-    model: SVAE,
-    network: Network,
-    name: str,
-    keys: Keys,
-    calibration: Calibration,
-    strength: float,
-    opinion: np.ndarray | None,
-    thresholds: np.ndarray | None,
-) -> TypeSpace:
-    key = keys.types[name]
+    model: SVAE, network: Network, name: str, keys: Keys, calibration: Calibration, prepared: Prepared
+) -> tuple[TypeSpace, str]:
+    """The items of a type, and what to say of how their classes are answered."""
+    key, said = keys.types[name], ""
     if key not in model.types:
         nothing = np.zeros((0, model.code_size), np.float32)
-        return TypeSpace(nothing, nothing)
+        return TypeSpace(nothing, nothing), said
     rows = model.types[key].partition
     with torch.no_grad():
         evidence = model.evidence(key)
-        logits = evidence.label_logits
-        probabilities = None if logits is None else model.labels[key].posterior(calibration.of(logits))
-        if probabilities is not None and opinion is not None:
-            own = probabilities.new_tensor(np.array(opinion[rows.own.start : rows.own.stop]))
-            probabilities = model.labels[key].between(probabilities, own)
-        if probabilities is not None and strength:
-            probabilities = _leaning(probabilities, network, name, strength, rows)
+        probabilities = None
+        if evidence.label_logits is not None:
+            own = model.labels[key].posterior(calibration.of(evidence.label_logits))
+            strength = prepared.strengths.get(name, 0.0)
+            probabilities = _leaning(own, network, name, strength, rows)
+            if name in prepared.opinions and prepared.settings.label_ensemble:
+                share, said = _share(own, network, name, rows, prepared)
+                opinion = own.new_tensor(np.array(prepared.opinions[name][rows.own.start : rows.own.stop]))
+                probabilities = model.labels[key].between(probabilities, opinion, share)
         gaussian = model.posterior(key, evidence, probabilities)
-    return TypeSpace(
+    space = TypeSpace(
         _array(gaussian.mean, rows),
         _array(gaussian.log_std.exp(), rows),
         None if probabilities is None else _array(probabilities, rows),
         _array(model.label_shift[key]) if key in model.label_shift else None,
         model.block_start[key],
-        strength,
+        prepared.strengths.get(name, 0.0),
         _array(model.label_tables[key]) if key in model.label_tables else None,
-        thresholds,
+        prepared.thresholds.get(name),
     )
+    return space, said
+
+
+def _share(
+    own: Tensor, network: Network, name: str, rows: Partition, prepared: Prepared
+) -> tuple[float, str]:
+    """Of the ensemble's opinion in the answer: as the spared labels say, where there are any."""
+    spared, known = prepared.spared.get(name, np.empty(0, dtype=np.int64)), network.items(name).labels
+    if not len(spared):
+        return prepared.shares[name], ""
+    assert known is not None
+    unknown = without_labels_of(network, {name: spared})  # asked about as those whose label nobody knows
+    leaning = _leaning(own, unknown, name, prepared.strengths.get(name, 0.0), rows)
+    told = gathered(leaning, rows).cpu().numpy()[spared]
+    share = best_share(told, np.asarray(prepared.opinions[name])[spared], known.values[spared])
+    of_type = "" if network.is_plain else f" of {name}"
+    return share, f"classes{of_type} are answered by {SHARE_WORDS[share]}: best on {len(spared):,} labels"
+
+
+def _doubt(space: TypeSpace, network: Network, name: str, prepared: Prepared) -> ClassDoubt | None:
+    """What the ensemble cannot rule out; where labels were spared instead, what they cannot."""
+    spared, known = prepared.spared.get(name), network.items(name).labels
+    if spared is None or not len(spared) or space.probabilities is None or known is None or known.several:
+        return prepared.doubts.get(name)
+    return split_conformal(space.probabilities, known.values, spared)
 
 
 def _leaning(own: Tensor, network: Network, name: str, strength: float, rows: Partition) -> Tensor:
     """Probabilities that lean towards those of the links, as far as the ensemble found that to help."""
+    if not strength:
+        return own
     known = network.items(name).labels
     assert known is not None
     everybody = gathered(own, rows).cpu().numpy()

@@ -29,14 +29,10 @@ from coembed.training.checkpoint import Checkpoints
 from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
-from coembed.training.label_ensemble import (
-    best_temperature,
-    call_ensemble,
-    labels_to_spare,
-    word_values,
-)
+from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
 from coembed.training.label_views import label_views
 from coembed.training.loop import train
+from coembed.training.pair_errors import with_pair_doubt
 from coembed.training.pair_score_weights import with_pair_scores
 from coembed.training.prepared import Prepared
 from coembed.training.several_label_ensemble import calibrated
@@ -132,22 +128,23 @@ def prepare(
         return prepared
     labelled = label_views(visible, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
-    out_of_fold, unread = {}, []
+    out_of_fold, shares, doubts = {}, {}, {}
     for name in visible.labelled_types:
         known = visible.items(name).labels
         assert known is not None
         of_type = "" if visible.is_plain else f" of {name}"
         tell(f"asking an ensemble about the classes{of_type}")
-        values = word_values(visible, name)
-        ensemble = call_ensemble(seen.types[name], labelled, name, settings, values)
+        ensemble = call_ensemble(visible, seen.types[name], labelled, name, settings)
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
+            shares[name] = ensemble.share
             out_of_fold[name] = ensemble.accuracy
+            if ensemble.doubt is not None:
+                doubts[name] = ensemble.doubt
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
-            unread += [name] if values is not None else []
             said.append(ensemble.in_words(of_type))
-        elif settings.calibrate:
+        if settings.calibrate and (ensemble is None or (ensemble.share < 1 and not known.several)):
             spared[name] = labels_to_spare(known.values, settings.seed)
     return replace(
         prepared,
@@ -157,7 +154,8 @@ def prepare(
         strengths=strengths,
         out_of_fold=out_of_fold,
         thresholds=thresholds,
-        unread=tuple(unread),
+        shares=shares,
+        doubts=doubts,
         spared=spared,
         notices=tuple(said),
     )
@@ -233,8 +231,8 @@ def learn(
         tell("weighing closed-form scores")
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and history.stopped != "interrupted":
-        fitted = with_common_space(fitted, tell)
-    return fitted
+        fitted = with_common_space(fitted, held, tell)
+    return with_pair_doubt(fitted, held) if weighing else fitted
 
 
 def knowing(fitted: Fitted, network: Network) -> Fitted:

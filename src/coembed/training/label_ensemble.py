@@ -12,29 +12,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
-from coembed.kernels import Noise
-from coembed.model.views_inference import View, ViewsInference
+from coembed.fitted.conformal import ClassDoubt
 from coembed.network import Network
-from coembed.network.matrices import presence
 from coembed.settings import Settings
-from coembed.training.label_views import FOLDS, LabelledType, LabelViews
-from coembed.training.several_label_ensemble import (
-    MOST_TREES_IN_ALL,
-    Combination,
-    one_by_one,
-    several_entropy,
+from coembed.training.class_doubt import cross_conformal
+from coembed.training.few_labels import opinion_of_few
+from coembed.training.label_members import (
+    class_shares,
+    discriminators,
+    linear,
+    spreading,
+    trees,
+    word_values,
 )
+from coembed.training.label_views import FOLDS, LabelledType, LabelViews, too_few, walk_within
+from coembed.training.several_label_ensemble import MOST_TREES_IN_ALL, Combination
 from coembed.views import TypeViews
 
 MANY = 20_000
@@ -42,16 +41,14 @@ MANY = 20_000
 ASIDE = 2000
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
-CLEARLY = 1.0
-"""Standard errors by which leaning must be better than not leaning."""
-TREE_COORDINATES = 16
-"""Leading coordinates of each view that trees read beside the cells."""
-MOST_TREES = 600
-MOST_WORDS, MOST_VALUES = 1000, 50_000_000
-"""Words of a type, and numbers in all, up to which trees read the values of each."""
-PENALTY = 2.0
-LINEAR_WORK = 200_000_000
-"""Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
+CLEARLY, AHEAD = 1.0, 2.0
+"""Standard errors by which leaning must be better than not leaning, and one member than all together."""
+HALF = 0.5
+"""Share of the opinion in the answer, where labels cannot be spared to tell: both err in different places."""
+SPARED, ENOUGH, MOST_SPARED = 0.1, 2000, 1000
+"""Share of the labels, where there are enough, that the model does not learn from, and how many at most: they
+tell the share of the opinion, which knows each of them from members that have not seen it."""
+SHARES = (0.0, HALF, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,70 +64,112 @@ class Ensemble:
     accuracy
         Out of fold: of each kind of member by itself, and ``together``; of several classes an item, the mean
         average precision.
+    share
+        Of the opinion in the answer; the model has the rest.
+    follows
+        The simple method that the answer follows, if it follows one.
     thresholds
         Of several classes an item: from which probability on to say that it has each.
+    doubt
+        Of one class an item: which ones cannot be ruled out.
     """
 
     opinion: np.ndarray
     strength: float
     weights: dict[str, float]
     accuracy: dict[str, float]
+    share: float = HALF
+    follows: str = ""
     thresholds: np.ndarray | None = None
+    doubt: ClassDoubt | None = None
 
     def in_words(self, type: str) -> str:
-        """One line on what the members are worth."""
+        """One line on what the members are worth, or on why they could not be compared."""
+        if not self.accuracy:
+            return f"classes{type}: too few labels to compare methods by; the answer follows {self.follows}"
         told = [f"{name} {100 * self.accuracy[name]:.0f} %" for name in self.weights]
         lean = f", leaning {self.strength:g} towards links" if self.strength else ""
         together = f"{100 * self.accuracy['together']:.0f} %"
         figure = "" if self.thresholds is None else " (mean average precision)"
-        return f"classes{type}, out of fold{figure}: {', '.join(told)}; together {together}{lean}"
+        ahead = f"; ahead of all: {self.follows}, which the answer follows" if self.follows else ""
+        return f"classes{type}, out of fold{figure}: {', '.join(told)}; together {together}{lean}{ahead}"
 
 
 def call_ensemble(
-    views: TypeViews,
-    labels: LabelViews,
-    type: str,
-    settings: Settings,
-    values: np.ndarray | None = None,
+    network: Network, views: TypeViews, labels: LabelViews, type: str, settings: Settings
 ) -> Ensemble | None:
-    """The ensemble of a type; none if its labels are too few, or so many that there is no need of one.
-
-    `values` are those of the items' words (see :func:`word_values`), which trees read, with their means over
-    the links.
-    """
-    own = labels.types.get(type)
+    """The ensemble of a type; none if there are no labels, or so many that there is no need of one."""
+    own, known = labels.types.get(type), network.items(type).labels
+    if own is None and known is not None and not known.several and too_few(known.values):
+        found = opinion_of_few(
+            walk_within(network, type), views, known.values, known.n_classes, settings.neighbours
+        )
+        return (
+            None if found is None else Ensemble(found[0], 0.0, {}, {}, 1.0, f"labels spread along {found[1]}")
+        )
     if own is None or np.count_nonzero(own.folds >= 0) >= MANY:
         return None
+    values = word_values(network, type)
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
     members = {
-        "discriminators": _discriminators(shown, own, settings),
-        "linear": _linear(shown, own),
+        "discriminators": discriminators(shown, own, settings),
+        "linear": linear(shown, own),
     }
     several = own.labels.ndim == 2
     few_trees = not several or own.n_classes * FOLDS <= MOST_TREES_IN_ALL
     if ("cells" in views.dense or values is not None) and few_trees:
-        members["trees"] = _trees(shown, own, settings.seed, values)
-    if not several:
-        if "trees" in members:
-            # where little is told, those who are less sure should still know how many each class has
-            members["class shares"] = _class_shares(own, len(views.evidence))
-        return _combined(members, own)
-    found = Combination(members, own, STRENGTHS)
-    return Ensemble(found.opinion, found.strength, found.weights, found.precision, found.thresholds)
+        members["trees"] = trees(shown, own, settings.seed, values)
+    if several:
+        all_of_them = Combination(members, own, STRENGTHS)
+        return Ensemble(
+            all_of_them.opinion,
+            all_of_them.strength,
+            all_of_them.weights,
+            all_of_them.precision,
+            thresholds=all_of_them.thresholds,
+        )
+    if own.walk is not None:
+        members["spreading"] = spreading(own)
+    if "trees" in members:
+        # where little is told, those who are less sure should still know how many each class has
+        members["class shares"] = class_shares(own, len(views.evidence))
+    return _combined(members, own)
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Items whose labels are not learnt from, so that they can tell a temperature; none if labels are few.
+    """Items whose labels the model does not learn from, so that they can tell how far to trust it.
+
+    Where labels are few there are none to spare.
 
     Examples
     --------
-    >>> len(labels_to_spare(np.zeros(100), 0)), len(labels_to_spare(np.zeros(30_000), 0))
-    (0, 2000)
+    >>> [len(labels_to_spare(np.zeros(count), 0)) for count in (100, 3000, 30_000)]
+    [0, 300, 2000]
     """
     labelled = np.flatnonzero((labels >= 0).any(axis=1) if labels.ndim == 2 else labels >= 0)
-    if len(labelled) < MANY:
+    if len(labelled) < min(ENOUGH, MANY):
         return labelled[:0]
-    return np.sort(np.random.default_rng(seed).choice(labelled, ASIDE, replace=False))
+    count = ASIDE if len(labelled) >= MANY else min(int(SPARED * len(labelled)), MOST_SPARED)
+    return np.sort(np.random.default_rng(seed).choice(labelled, count, replace=False))
+
+
+def best_share(model: np.ndarray, opinion: np.ndarray, truth: np.ndarray) -> float:
+    """Of the opinion in the answer, by the classes of items that neither has learnt from.
+
+    Examples
+    --------
+    >>> right, wrong = np.array([[0.9, 0.1]] * 9), np.array([[0.4, 0.6]] * 9)
+    >>> truth = np.zeros(9, dtype=int)
+    >>> best_share(wrong, right, truth), best_share(right, wrong, truth)
+    (1.0, 0.0)
+    """
+    logs = [np.log(np.maximum(each, 1e-6)) for each in (model, opinion)]
+
+    def cost(share: float) -> float:
+        mixed = log_softmax((1 - share) * logs[0] + share * logs[1], axis=1)
+        return float(-mixed[np.arange(len(truth)), truth].mean())
+
+    return min(SHARES, key=cost)
 
 
 def best_temperature(logits: Tensor, wanted: Tensor) -> float:
@@ -152,25 +191,41 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
 
 
 def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ensemble:
-    """Members weighed by what they said of labels that they had not seen; then leaning, if that helps."""
+    """Members weighed by what they said of labels that they had not seen; then leaning, if that helps.
+
+    One member that is clearly better alone than all together is followed.
+    """
     known = np.flatnonzero(own.folds >= 0)
     truth, fold = own.labels[known], own.folds[known]
     told = {name: np.empty((len(known), own.n_classes)) for name in members}
     for name, logits in members.items():
         for f in range(FOLDS):
             told[name][fold == f] = logits[f][known[fold == f]]
-    weights = _stacked(list(told.values()), truth)
-    by_fold = [
-        softmax(sum(w * logits[f] for w, logits in zip(weights, members.values(), strict=True)), axis=1)
-        for f in range(FOLDS)
-    ]
-    strength = _strength(by_fold, own, known, truth, fold)
-    leaning = _out_of_fold(by_fold, own, known, fold, strength)
-    accuracy = {name: float(np.mean(each.argmax(axis=1) == truth)) for name, each in told.items()}
-    accuracy["together"] = float(np.mean(leaning.argmax(axis=1) == truth))
+    right = {name: each.argmax(axis=1) == truth for name, each in told.items()}
+    names, follows = list(members), ""
+    for _ in range(2):
+        weights = _stacked([told[name] for name in names], truth)
+        by_fold = [
+            softmax(sum(w * members[name][f] for w, name in zip(weights, names, strict=True)), axis=1)
+            for f in range(FOLDS)
+        ]
+        strength = _strength(by_fold, own, known, truth, fold)
+        together = _out_of_fold(by_fold, own, known, fold, strength).argmax(axis=1) == truth
+        best = max(right, key=lambda name: right[name].mean())
+        ahead = right[best].astype(float) - together
+        if follows or ahead.mean() <= AHEAD * ahead.std() / math.sqrt(len(ahead)):
+            break
+        names, follows = [best], best
+    accuracy = {name: float(each.mean()) for name, each in right.items()} | {
+        "together": float(together.mean())
+    }
     opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
-    named = dict(zip(members, (float(w) for w in weights), strict=True))
-    return Ensemble(opinion.astype(np.float32), strength, named, accuracy)
+    opinion[known] = _out_of_fold(by_fold, own, known, fold, strength)  # by those who have not seen the label
+    named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in zip(names, weights, strict=True)}
+    share = HALF if follows in ("", "discriminators") else 1.0  # the model is a discriminator itself
+    by_fold = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
+    doubt = cross_conformal(by_fold, own.labels, own.folds)
+    return Ensemble(opinion.astype(np.float32), strength, named, accuracy, share, follows, doubt=doubt)
 
 
 def _out_of_fold(
@@ -212,163 +267,3 @@ def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
         cost, start, method="Nelder-Mead" if len(told) > 1 else "Powell", options={"maxiter": 400}
     )
     return np.exp(np.clip(found.x, -5, 3))
-
-
-def word_values(network: Network, type: str) -> np.ndarray | None:
-    """The counts or tf-idf of a type's words, where they say more than presence and are not too many."""
-    words = [each for each in network.columns(type) if each.column is not None and not each.column.has_cells]
-    if not any(each.weighted for each in words):
-        return None
-    whole = sp.csr_array(sum((each.values for each in words[1:]), words[0].values))
-    if whole.shape[1] > MOST_WORDS or whole.shape[0] * whole.shape[1] > MOST_VALUES:
-        return None
-    return whole.toarray()
-
-
-def _trees(
-    shown: Sequence[TypeViews], own: LabelledType, seed: int, values: np.ndarray | None = None
-) -> list[np.ndarray]:
-    """Boosted trees of the cells and of the leading coordinates of all else: logits of all items, by fold."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    beside = []
-    if values is not None:
-        beside = [values]
-        for _ in range(2 if own.walk is not None else 0):
-            beside.append(_mean_with_itself(own.walk, beside[-1]))
-    found = []
-    for fold, views in enumerate(shown):
-        whole = [name for name in views.dense if "cells" in name or name.startswith(("spread", "labels"))]
-        parts = [view if name in whole else view[:, :TREE_COORDINATES] for name, view in views.dense.items()]
-        features = np.hstack([*parts, *beside])
-        labels = own.without(fold)
-        rows = np.flatnonzero(own.folds >= 0)
-        rows = rows[own.folds[rows] != fold]
-        n_seen = own.n_classes if labels.ndim == 2 else len(np.unique(labels[rows]))
-        trees = partial(
-            HistGradientBoostingClassifier,
-            max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
-            min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
-            max_leaf_nodes=15,
-            l2_regularization=1.0,
-            early_stopping=False,
-            random_state=seed,
-        )
-        if labels.ndim == 2:
-            found.append(one_by_one(trees, features, labels))
-        elif n_seen < 2:
-            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
-        else:
-            found.append(_logits(trees().fit(features[rows], labels[rows]), features, own.n_classes))
-    return found
-
-
-def _class_shares(own: LabelledType, count: int) -> list[np.ndarray]:
-    """What one knows who looks at nothing: logits that are the same for all items, by fold."""
-    found = []
-    for fold in range(FOLDS):
-        labels = own.without(fold)
-        counts = np.bincount(labels[labels >= 0], minlength=own.n_classes) + 1
-        found.append(np.broadcast_to(np.log(counts / counts.sum()), (count, own.n_classes)))
-    return found
-
-
-def _mean_with_itself(walk: sp.csr_array, values: np.ndarray) -> np.ndarray:
-    """The mean over an item and its links."""
-    links = presence(walk)
-    return (links @ values + values) / (1 + np.diff(links.indptr))[:, None]
-
-
-def _linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
-    """Linear models of all dense views: logits of all items, by fold."""
-    from sklearn.linear_model import LogisticRegression
-
-    labelled = int(np.count_nonzero(own.folds >= 0))
-    room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
-    width = int(np.clip(room, TREE_COORDINATES, None))
-    found = []
-    for fold, views in enumerate(shown):
-        features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
-        labels = own.without(fold)
-        linear = partial(LogisticRegression, C=PENALTY, max_iter=200, tol=1e-3)
-        if labels.ndim == 2:
-            found.append(one_by_one(linear, features, labels))
-            continue
-        rows = np.flatnonzero(labels >= 0)
-        if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
-            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
-        else:
-            found.append(_logits(linear().fit(features[rows], labels[rows]), features, own.n_classes))
-    return found
-
-
-def _of_one_size(name: str, view: np.ndarray) -> np.ndarray:
-    """A view whose rows have length one on average; what labels say counts more than any other."""
-    length = float(np.sqrt(np.mean(np.square(view).sum(axis=1)))) or 1.0
-    return view / length * (2.0 if name.startswith(("spread", "labels")) else 1.0)
-
-
-def _of_one_class(label: int, count: int, n_classes: int) -> np.ndarray:
-    return np.tile(np.log(np.where(np.arange(n_classes) == label, 1.0, 1e-4)), (count, 1))
-
-
-def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
-    """Logarithms of the probabilities of all classes, those that the model has not seen among them."""
-    shares = np.full((len(features), n_classes), 1e-4)
-    shares[:, model.classes_] += model.predict_proba(features)
-    return np.log(shares)
-
-
-def _discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:
-    """Discriminators alone, one a fold: logits of all items."""
-    labelled = np.flatnonzero(own.folds >= 0)
-    classes = torch.as_tensor(own.labels[labelled])
-    found = []
-    for fold, views in enumerate(shown):
-        everyone = _discriminator(views, None, own.n_classes, settings)
-        torch.manual_seed(settings.seed + fold)
-        learner = _discriminator(views, labelled, own.n_classes, settings)
-        for view, same in zip(learner.views.values(), everyone.views.values(), strict=True):
-            assert isinstance(view, View)
-            assert isinstance(same, View)
-            view.scale = same.scale
-        train = torch.as_tensor(np.flatnonzero(own.folds[labelled] != fold))
-        _train(learner, train, classes, settings, Noise(settings.seed).of(f"fold {fold}"))
-        everyone.load_state_dict(learner.state_dict())
-        with torch.no_grad():
-            found.append(everyone.label_logits().numpy())
-    return found
-
-
-def _discriminator(
-    views: TypeViews, rows: np.ndarray | None, n_classes: int, settings: Settings
-) -> ViewsInference:
-    """One that reads some of the items, or all."""
-    dtype = getattr(torch, settings.precision)
-    return ViewsInference(
-        {name: view if rows is None else view[rows] for name, view in views.all.items()},
-        views.evidence if rows is None else views.evidence[rows],
-        settings.hidden,
-        1,
-        n_classes,
-        dropout=settings.dropout,
-        input_dropout=settings.input_dropout,
-        dtype=dtype,
-    ).to(dtype)
-
-
-def _train(learner: ViewsInference, rows: Tensor, classes: Tensor, settings: Settings, noise: Noise) -> None:
-    weights = [weight for name, weight in learner.named_parameters() if "label" in name]
-    optimizer = torch.optim.Adam(
-        weights, lr=settings.learning_rate, weight_decay=max(settings.label_decay, settings.weight_decay)
-    )
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
-    for step in range(settings.epochs):
-        logits = learner.label_logits(noise.at(step))
-        # the joint model weighs it by alpha, which is to Adam what a smaller decay is
-        cost = F.cross_entropy if classes.dim() == 1 else several_entropy
-        loss = settings.alpha * cost(logits[rows], classes[rows])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()

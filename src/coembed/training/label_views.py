@@ -25,7 +25,7 @@ ROUNDS = 20
 SPREAD = 0.9
 """Share of what an item shows that comes from its links; the rest is its own label."""
 FEWEST = 20
-"""Labels below which nothing is spread: a fold of them would say nothing of the others."""
+"""Labels below which there are no folds: one of them would say nothing of the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class LabelledType:
     def of(cls, network: Network, type: str, seed: int = 0) -> LabelledType | None:
         """None if there are too few labels."""
         known = network.items(type).labels
-        if known is None or len(known.known) < FEWEST or known.n_classes < (1 if known.several else 2):
+        if known is None or known.n_classes < (1 if known.several else 2) or too_few(known.values):
             return None
         folds = folds_of(known.values, seed)
         return cls(known.values, known.n_classes, folds, walk_within(network, type))
@@ -117,6 +117,22 @@ def label_views(network: Network, seed: int = 0) -> LabelViews:
     return found
 
 
+def too_few(labels: np.ndarray) -> bool:
+    """Whether folds would say nothing: too few labels, or hardly one whose class others have, too.
+
+    Examples
+    --------
+    >>> too_few(np.repeat([0, 1], 5)), too_few(np.repeat([0, 1], 50)), too_few(np.arange(500))
+    (True, False, True)
+    """
+    if labels.ndim == 2:
+        return int((labels != UNKNOWN).any(axis=1).sum()) < FEWEST
+    known = labels[labels != UNKNOWN]
+    sizes = np.bincount(known)
+    with_fellows = int(sizes[sizes > 1].sum())
+    return len(known) < FEWEST or 2 * with_fellows < len(known)
+
+
 def folds_of(labels: np.ndarray, seed: int) -> np.ndarray:
     """A fold for every labelled item, -1 for the others; of each class as many in every fold as can be."""
     folds = np.full(len(labels), -1)
@@ -133,7 +149,7 @@ def folds_of(labels: np.ndarray, seed: int) -> np.ndarray:
     return folds
 
 
-def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.ndarray:
+def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int, rounds: int = ROUNDS) -> np.ndarray:
     """Class shares of every item: its label, or what spreads to it; where nothing does, those of all labels.
 
     Examples
@@ -150,7 +166,7 @@ def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int) -> np.
     shares = start.sum(axis=0) / max(len(known), 1)
     moved = np.zeros_like(start)
     if walk is not None:
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             moved = SPREAD * (walk @ moved) + (1 - SPREAD) * start
     # a pinch of how common a class is decides where nothing reaches
     mixed = moved + 1e-4 * shares
@@ -206,8 +222,11 @@ def smoothed(
 def walk_within(network: Network, type: str) -> sp.csr_array | None:
     """A step along the links within a type, of whatever relation and both ways: D^-1/2 A D^-1/2."""
     links = links_within(network, type)
-    if links is None or not links.nnz:
-        return None
+    return None if links is None or not links.nnz else normalised(links)
+
+
+def normalised(links: sp.csr_array) -> sp.csr_array:
+    """D^-1/2 A D^-1/2."""
     degrees = np.asarray(links.sum(axis=1))
     return scaled_rows(sp.csr_array(links * inverse_root(degrees)), inverse_root(degrees))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from coembed.errors import InputError
+from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.network import Column, Network
 from coembed.network.readers.mapped import open_mapped, write_mapped
 from coembed.records import pack, unpack
@@ -38,6 +39,8 @@ CLASSES = (
     PositionBasis,
     CellLayout,
     Column,
+    ClassDoubt,
+    ClassScale,
 )
 
 
@@ -63,10 +66,12 @@ class Prepared:
         By type, how good the members of the ensemble are on labels that they have not seen.
     thresholds
         By type of which an item may have several classes: from which probability on it has each.
-    unread
-        Types whose ensemble has read what the model cannot: there the answer is half its opinion.
+    shares
+        By type, the share of the opinion in the answer; the model has the rest.
     mass
         By type, what newcomers are shown of the classes of known items.
+    doubts
+        By type, which classes the ensemble cannot rule out.
     """
 
     settings: Settings
@@ -82,8 +87,9 @@ class Prepared:
     strengths: Mapping[str, float] = field(default_factory=dict)
     out_of_fold: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     thresholds: Mapping[str, np.ndarray] = field(default_factory=dict)
-    unread: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
+    doubts: Mapping[str, ClassDoubt] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:
@@ -118,8 +124,9 @@ _OWN = (
     "strengths",
     "out_of_fold",
     "thresholds",
-    "unread",
+    "shares",
     "mass",
+    "doubts",
 )
 
 

@@ -1,0 +1,64 @@
+"""How likely a pair is among all pairs that could be, and how far the doubt about its ends moves that.
+
+The combination of scores is weighed on as many pairs that are not there as are. Of all pairs far fewer are:
+shifting the logit by that of their share makes of a score that ranks a probability that can be counted on,
+and pairs at random are on average as likely as pairs are frequent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit, logit
+
+from coembed.fitted.moments import Moments
+from coembed.network.relations import Relation
+
+if TYPE_CHECKING:
+    from coembed.fitted.fitted import Fitted
+    from coembed.fitted.space import RelationFit
+
+_NEARLY = 1e-7
+
+
+def prevalence(relation: Relation) -> float:
+    """The share of the pairs of a relation that are there.
+
+    Examples
+    --------
+    >>> prevalence(Relation.build("links", "node", "node", [[0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    0.3333333333333333
+    """
+    height, width = relation.values.shape
+    if relation.column is not None:
+        width = relation.column.stop - relation.column.start
+    there = relation.values.nnz // (2 if relation.pairing.undirected else 1)
+    return there / max(relation.pairing.possible(height, width), 1)
+
+
+def score_name(fitted: Fitted, relation: str) -> str:
+    """What the score of an answer is: a probability only where it was weighed against what is there."""
+    fit, column = fitted.relations[relation], fitted.network.relation(relation).column
+    if not fit.kind.of_presence and not fit.kind.grouped:
+        return "value"
+    return "probability" if fit.blends or (column is not None and column.has_cells) else "score"
+
+
+def answered(
+    relation: Relation, fit: RelationFit, moments: Moments, worth: Callable[[Moments], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The score that is shown of some pairs, and its ±, from what makes a score of uncertain inner products.
+
+    The ± is half of what lies between the scores at one standard deviation to either side.
+    """
+    if not fit.kind.of_presence:
+        return worth(moments), fit.unit * fit.kind.spread(moments.mean, moments.variance)
+    shift = logit(np.clip(prevalence(relation), _NEARLY, 1 - _NEARLY)) if fit.blends else 0.0
+    step = np.sqrt(moments.variance)
+    low, middle, high = (
+        expit(logit(np.clip(worth(moments.moved(by)), _NEARLY, 1 - _NEARLY)) + shift)
+        for by in (-step, np.zeros_like(step), step)
+    )
+    return middle, np.abs(high - low) / 2

@@ -1,0 +1,198 @@
+"""The members of the label ensemble: of each fold, logits of all items by a method that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from coembed.kernels import Noise
+from coembed.model.views_inference import View, ViewsInference
+from coembed.network import Network
+from coembed.network.matrices import presence
+from coembed.settings import Settings
+from coembed.training.label_views import FOLDS, LabelledType
+from coembed.training.several_label_ensemble import one_by_one, several_entropy
+from coembed.views import TypeViews
+
+TREE_COORDINATES = 16
+"""Leading coordinates of each view that trees read beside the cells."""
+MOST_TREES = 600
+MOST_WORDS, MOST_VALUES = 1000, 50_000_000
+"""Words of a type, and numbers in all, up to which trees read the values of each."""
+PENALTY = 2.0
+LEAST_SHARE = 1e-3
+"""What spreading leaves to a class that nothing spreads from."""
+LINEAR_WORK = 200_000_000
+"""Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
+
+
+def word_values(network: Network, type: str) -> np.ndarray | None:
+    """The counts or tf-idf of a type's words, where they say more than presence and are not too many."""
+    words = [each for each in network.columns(type) if each.column is not None and not each.column.has_cells]
+    if not any(each.weighted for each in words):
+        return None
+    whole = sp.csr_array(sum((each.values for each in words[1:]), words[0].values))
+    if whole.shape[1] > MOST_WORDS or whole.shape[0] * whole.shape[1] > MOST_VALUES:
+        return None
+    return whole.toarray()
+
+
+def trees(
+    shown: Sequence[TypeViews], own: LabelledType, seed: int, values: np.ndarray | None = None
+) -> list[np.ndarray]:
+    """Boosted trees of the cells and of the leading coordinates of all else: logits of all items, by fold."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    beside = []
+    if values is not None:
+        beside = [values]
+        for _ in range(2 if own.walk is not None else 0):
+            beside.append(_mean_with_itself(own.walk, beside[-1]))
+    found = []
+    for fold, views in enumerate(shown):
+        whole = [name for name in views.dense if "cells" in name or name.startswith(("spread", "labels"))]
+        parts = [view if name in whole else view[:, :TREE_COORDINATES] for name, view in views.dense.items()]
+        features = np.hstack([*parts, *beside])
+        labels = own.without(fold)
+        rows = np.flatnonzero(own.folds >= 0)
+        rows = rows[own.folds[rows] != fold]
+        n_seen = own.n_classes if labels.ndim == 2 else len(np.unique(labels[rows]))
+        grow = partial(
+            HistGradientBoostingClassifier,
+            max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
+            min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
+            max_leaf_nodes=15,
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=seed,
+        )
+        if labels.ndim == 2:
+            found.append(one_by_one(grow, features, labels))
+        elif n_seen < 2:
+            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
+        else:
+            found.append(_logits(grow().fit(features[rows], labels[rows]), features, own.n_classes))
+    return found
+
+
+def spreading(own: LabelledType) -> list[np.ndarray]:
+    """Labels spread along the links, and nothing else: logits of all items, by fold."""
+    return [np.log(own.mass(fold) + LEAST_SHARE) for fold in range(FOLDS)]
+
+
+def class_shares(own: LabelledType, count: int) -> list[np.ndarray]:
+    """What one knows who looks at nothing: logits that are the same for all items, by fold."""
+    found = []
+    for fold in range(FOLDS):
+        labels = own.without(fold)
+        counts = np.bincount(labels[labels >= 0], minlength=own.n_classes) + 1
+        found.append(np.broadcast_to(np.log(counts / counts.sum()), (count, own.n_classes)))
+    return found
+
+
+def _mean_with_itself(walk: sp.csr_array, values: np.ndarray) -> np.ndarray:
+    """The mean over an item and its links."""
+    links = presence(walk)
+    return (links @ values + values) / (1 + np.diff(links.indptr))[:, None]
+
+
+def linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
+    """Linear models of all dense views: logits of all items, by fold."""
+    from sklearn.linear_model import LogisticRegression
+
+    labelled = int(np.count_nonzero(own.folds >= 0))
+    room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
+    width = int(np.clip(room, TREE_COORDINATES, None))
+    found = []
+    for fold, views in enumerate(shown):
+        features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
+        labels = own.without(fold)
+        model = partial(LogisticRegression, C=PENALTY, max_iter=200, tol=1e-3)
+        if labels.ndim == 2:
+            found.append(one_by_one(model, features, labels))
+            continue
+        rows = np.flatnonzero(labels >= 0)
+        if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
+            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
+        else:
+            found.append(_logits(model().fit(features[rows], labels[rows]), features, own.n_classes))
+    return found
+
+
+def _of_one_size(name: str, view: np.ndarray) -> np.ndarray:
+    """A view whose rows have length one on average; what labels say counts more than any other."""
+    length = float(np.sqrt(np.mean(np.square(view).sum(axis=1)))) or 1.0
+    return view / length * (2.0 if name.startswith(("spread", "labels")) else 1.0)
+
+
+def _of_one_class(label: int, count: int, n_classes: int) -> np.ndarray:
+    return np.tile(np.log(np.where(np.arange(n_classes) == label, 1.0, 1e-4)), (count, 1))
+
+
+def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
+    """Logarithms of the probabilities of all classes, those that the model has not seen among them."""
+    shares = np.full((len(features), n_classes), 1e-4)
+    shares[:, model.classes_] += model.predict_proba(features)
+    return np.log(shares)
+
+
+def discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:
+    """Discriminators alone, one a fold: logits of all items."""
+    labelled = np.flatnonzero(own.folds >= 0)
+    classes = torch.as_tensor(own.labels[labelled])
+    found = []
+    for fold, views in enumerate(shown):
+        everyone = _discriminator(views, None, own.n_classes, settings)
+        torch.manual_seed(settings.seed + fold)
+        learner = _discriminator(views, labelled, own.n_classes, settings)
+        for view, same in zip(learner.views.values(), everyone.views.values(), strict=True):
+            assert isinstance(view, View)
+            assert isinstance(same, View)
+            view.scale = same.scale
+        train = torch.as_tensor(np.flatnonzero(own.folds[labelled] != fold))
+        _train(learner, train, classes, settings, Noise(settings.seed).of(f"fold {fold}"))
+        everyone.load_state_dict(learner.state_dict())
+        with torch.no_grad():
+            found.append(everyone.label_logits().numpy())
+    return found
+
+
+def _discriminator(
+    views: TypeViews, rows: np.ndarray | None, n_classes: int, settings: Settings
+) -> ViewsInference:
+    """One that reads some of the items, or all."""
+    dtype = getattr(torch, settings.precision)
+    return ViewsInference(
+        {name: view if rows is None else view[rows] for name, view in views.all.items()},
+        views.evidence if rows is None else views.evidence[rows],
+        settings.hidden,
+        1,
+        n_classes,
+        dropout=settings.dropout,
+        input_dropout=settings.input_dropout,
+        dtype=dtype,
+    ).to(dtype)
+
+
+def _train(learner: ViewsInference, rows: Tensor, classes: Tensor, settings: Settings, noise: Noise) -> None:
+    weights = [weight for name, weight in learner.named_parameters() if "label" in name]
+    optimizer = torch.optim.Adam(
+        weights, lr=settings.learning_rate, weight_decay=max(settings.label_decay, settings.weight_decay)
+    )
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
+    for step in range(settings.epochs):
+        logits = learner.label_logits(noise.at(step))
+        # the joint model weighs it by alpha, which is to Adam what a smaller decay is
+        cost = F.cross_entropy if classes.dim() == 1 else several_entropy
+        loss = settings.alpha * cost(logits[rows], classes[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()

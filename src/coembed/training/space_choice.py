@@ -1,0 +1,151 @@
+"""What the common space is trusted with, by how much of what was kept aside it finds again.
+
+An item has two places there: where it was taught, and where what it touches leads it. Between them lies a
+better one than either, since what one item was taught is partly chance. How far to lean is chosen for every
+type. And where the first ten by cosine hold as much as the first ten of the combination, the space answers by
+itself; newcomers, of whom the combination knows nothing, it answers wherever it is ahead of the model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from coembed.fitted import Fitted
+from coembed.fitted.common_placing import Directions, Steering, steered, touched_by
+from coembed.fitted.moments import unit_length
+from coembed.fitted.score_blend import weigh
+from coembed.metrics import auc
+from coembed.network.pairs import presence_of
+from coembed.training.holdout import Holdout
+
+LEANS = (0.5, 1.0, 2.0)
+"""How much where an item is led to may count, beside where it was taught."""
+FIRST = 10
+ASKED = 1000
+"""Items that are asked about; recall is then known to a hundredth."""
+AS_GOOD, AS_APART = 0.005, 0.003
+"""What the space may find less than the combination, and tell present from absent less well (AUC), and still
+answer by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptAside:
+    """What was kept aside of a relation, as a question: some items, what they have, what they should have."""
+
+    source: str
+    target: str
+    rows: np.ndarray
+    known: sp.csr_array
+    hidden: sp.csr_array
+
+    def recall(self, scores: np.ndarray) -> float:
+        """The share of what is hidden among the first of those not known; a row of scores an item."""
+        scores = scores.copy()
+        scores[np.repeat(np.arange(len(self.rows)), np.diff(self.known.indptr)), self.known.indices] = -np.inf
+        count = min(FIRST, scores.shape[1])
+        first = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+        right = np.take_along_axis(self.hidden.toarray(), first, axis=1).sum(axis=1)
+        return float(np.mean(right / np.minimum(np.diff(self.hidden.indptr), FIRST)))
+
+
+def kept_aside(fitted: Fitted, holdout: Holdout) -> dict[str, KeptAside]:
+    """By relation the questions that what was kept aside can answer."""
+    rng = np.random.default_rng([int(fitted.settings.get("seed", 0)), 37])
+    found = {}
+    for name, (present, _) in holdout.pairs.items():
+        relation = fitted.network.relation(name)
+        if not fitted.relations[name].blends or not len(present):
+            continue
+        hidden = presence_of(present, relation.values.shape, both_ways=relation.pairing.undirected)
+        rows = np.flatnonzero(np.diff(hidden.indptr))
+        if len(rows) > ASKED:
+            rows = np.sort(rng.choice(rows, ASKED, replace=False))
+        span = fitted.span(relation)
+        known, hidden = (sp.csr_array(each[rows][:, span]) for each in (relation.values, hidden))
+        if relation.pairing.same:
+            own = sp.csr_array((np.ones(len(rows), np.float32), (np.arange(len(rows)), rows)), known.shape)
+            known = known + own
+        found[name] = KeptAside(relation.source, relation.target, rows, sp.csr_array(known), hidden)
+    return found
+
+
+def leaning(
+    fitted: Fitted, asked: Mapping[str, KeptAside], directions: Directions, steering: Steering
+) -> dict[str, np.ndarray]:
+    """The directions with every type leaning as far as finds most again, type by type."""
+    network, found = fitted.network, dict(directions)
+
+    def recall(of: Directions) -> float:
+        return sum(each.recall(_cosines(fitted, name, each, of)) for name, each in asked.items())
+
+    best = recall(found)
+    for type in network.types:
+        if not any(type in (each.source, each.target) for each in asked.values()):
+            continue
+        led = steered(touched_by(network, type), directions, steering[type], directions[type])
+        for lean in LEANS:
+            trial = {**found, type: unit_length(directions[type] + lean * led).astype(np.float32)}
+            reached = recall(trial)
+            if reached > best:
+                best, found = reached, trial
+    return found
+
+
+def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout: Holdout) -> Fitted:
+    """The fitted result, which knows what the common space answers; how it knows is in its history."""
+    seed = int(fitted.settings.get("seed", 0))
+    directions = {name: fitted.codes(name).mean for name in fitted.network.types}
+    fits, told = dict(fitted.relations), dict[str, Any]()
+    for name, each in asked.items():
+        by_cosine = each.recall(_cosines(fitted, name, each, directions))
+        combined = each.recall(fitted.score_rows(each.rows, name))
+        alone = each.recall(_alone(fitted, name)(each.rows))
+        present, absent = (_aligned(fitted, name, pairs, directions) for pairs in holdout.pairs[name])
+        told[name] = {"cosine": by_cosine, "combination": combined, "model": alone}
+        blend = weigh(present, absent, seed, hidden=1)
+        # a cosine is the same both ways
+        if blend is None or fitted.network.relation(name).directed or by_cosine < alone:
+            continue
+        apart = auc(present[:, 0], absent[:, 0]) - auc(
+            *(fitted.score(name, at) for at in holdout.pairs[name])
+        )
+        by_codes = by_cosine >= combined - AS_GOOD and apart >= -AS_APART
+        fits[name] = replace(
+            fits[name], blends={**fits[name].blends, "codes": blend}, by_codes=bool(by_codes)
+        )
+    said = [_said(name, told[name], fits[name].by_codes) for name in told]
+    notices = [*fitted.history.get("notices", []), *said]
+    return replace(
+        fitted, relations=fits, history={**fitted.history, "space_recall": told, "notices": notices}
+    )
+
+
+def _said(name: str, recall: Mapping[str, float], by_codes: bool) -> str:
+    answers = "the space answers by itself" if by_codes else "the combination answers"
+    return (
+        f"{name}: of what was kept aside the space alone finds {recall['cosine']:.1%} among the first ten, "
+        f"the combination of scores {recall['combination']:.1%}; {answers}"
+    )
+
+
+def _cosines(fitted: Fitted, name: str, asked: KeptAside, directions: Directions) -> np.ndarray:
+    span = fitted.span(fitted.network.relation(name))
+    here, there = directions[asked.source][asked.rows], directions[asked.target][span]
+    return unit_length(here) @ unit_length(there).T
+
+
+def _aligned(fitted: Fitted, name: str, pairs: np.ndarray, directions: Directions) -> np.ndarray:
+    relation = fitted.network.relation(name)
+    here, there = directions[relation.source][pairs[:, 0]], directions[relation.target][pairs[:, 1]]
+    return np.einsum("nc,nc->n", unit_length(here), unit_length(there))[:, None]
+
+
+def _alone(fitted: Fitted, name: str) -> Callable[[np.ndarray], np.ndarray]:
+    """The model's own scores of some items with all others."""
+    own = replace(fitted, relations={**fitted.relations, name: fitted.relations[name].without_pair_scores()})
+    return lambda rows: own.score_rows(rows, name)

@@ -1,0 +1,140 @@
+"""Never worse than a simple method: few labels, odd networks, members ahead, whom the answer trusts."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from coembed.network import Network
+from coembed.settings import preset_settings
+from coembed.training import fit, label_ensemble
+from coembed.training.few_labels import ALIKE, BOTH, LINKS, opinion_of_few
+from coembed.training.label_ensemble import _combined
+from coembed.training.label_views import FOLDS, LabelledType, folds_of, spread, walk_within
+from coembed.views import look, readings
+
+SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16, "space_dim": 0}
+
+
+def small(**changes):
+    return preset_settings("best", **(SMALL | changes))
+
+
+def right(result, classes, labels):
+    hidden = labels < 0
+    return np.mean(result.probabilities.argmax(axis=1)[hidden] == classes[hidden])
+
+
+def joined(rng, classes, within, across):
+    chance = np.where(classes[:, None] == classes, within, across)
+    upper = np.triu(rng.random((len(classes), len(classes))) < chance, 1)
+    return upper + upper.T
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_club_that_falls_apart_is_told_from_its_two_leaders(seed):
+    club = nx.karate_club_graph()
+    classes = np.array([int(club.nodes[who]["club"] != "Mr. Hi") for who in club])
+    labels = np.full(34, -1)
+    labels[[0, 33]] = 0, 1
+    links = nx.to_numpy_array(club, weight=None)
+    result = fit(Network.build(links, labels=labels), small(seed=seed))
+    assert right(result, classes, labels) >= 0.95
+    (line,) = [notice for notice in result.history["notices"] if "too few labels" in notice]
+    assert line.endswith("the answer follows labels spread along links")
+
+
+def few(words, links, labels, n_classes):
+    network = Network.build(links, words, labels)
+    views = look(network, readings(network), 16, 5).types["node"]
+    return opinion_of_few(walk_within(network, "node"), views, labels, n_classes, 5)
+
+
+@pytest.mark.parametrize(("agreeing", "way"), [(True, BOTH), (False, LINKS)])
+def test_items_alike_are_asked_where_linked_items_are_alike(agreeing, way):
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1, 2], 60)
+    links = joined(rng, classes, 0.05, 0.005)
+    about = classes if agreeing else rng.permutation(classes)
+    words = rng.random((180, 24)) < np.where(np.arange(24) % 3 == about[:, None], 0.5, 0.1)
+    labels = np.full(180, -1)
+    labels[[0, 60, 120]] = 0, 1, 2
+    opinion, chosen = few(words, links, labels, 3)
+    assert chosen == way
+    alone = spread(walk_within(Network.build(links), "node"), labels, 3, 50)
+    hidden = labels < 0
+    found, simple = (np.mean(each.argmax(axis=1)[hidden] == classes[hidden]) for each in (opinion, alone))
+    assert found >= simple
+
+
+def test_labels_left_out_overrule_links_that_mislead():
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1], 60)
+    words = rng.random((120, 24)) < np.where(np.arange(24) % 2 == classes[:, None], 0.5, 0.1)
+    labels = np.full(120, -1)
+    labels[:5], labels[60:65] = 0, 1
+    opinion, chosen = few(words, joined(rng, classes, 0.0, 0.1), labels, 2)
+    assert chosen == ALIKE
+    assert np.mean(opinion.argmax(axis=1) == classes) > 0.9
+
+
+def test_as_many_classes_as_labels_are_told_as_spreading_tells_them():
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(100), 4)
+    links = joined(rng, classes, 1.0, 0.001)
+    labels = np.where(np.arange(400) % 4 == 0, classes, -1)
+    network = Network.build(links, labels=labels)
+    result = fit(network, small(validation_pairs=0.0))
+    alone = spread(walk_within(network, "node"), labels, 100, 50)
+    hidden = labels < 0
+    assert right(result, classes, labels) >= np.mean(alone.argmax(axis=1)[hidden] == classes[hidden]) > 0.9
+
+
+def members_of(classes, known, **accuracy):
+    """Members that are right with a probability each, and a type with these labels."""
+    rng = np.random.default_rng(0)
+    own = LabelledType(known, 3, folds_of(known, 0), None)
+    members = {}
+    for name, chance in accuracy.items():
+        told = np.where(rng.random(len(classes)) < chance, classes, rng.integers(0, 3, len(classes)))
+        # bolder the less it is right, as those are who learn by heart
+        members[name] = [np.eye(3)[told] * 3.0 / chance] * FOLDS
+    return members, own
+
+
+def test_what_is_said_together_is_not_below_the_best_member():
+    classes = np.random.default_rng(1).integers(0, 3, 900)
+    known = np.where(np.arange(900) % 2, classes, -1)
+    members, own = members_of(classes, known, discriminators=0.3, linear=0.9, spreading=0.2)
+    found = _combined(members, own)
+    assert found.accuracy["together"] >= found.accuracy["linear"] - 0.02
+    hidden = known < 0
+    assert np.mean(found.opinion.argmax(axis=1)[hidden] == classes[hidden]) > 0.88
+
+
+def test_a_member_that_is_ahead_is_followed_and_named(monkeypatch):
+    classes = np.random.default_rng(1).integers(0, 3, 900)
+    known = np.where(np.arange(900) % 2, classes, -1)
+    members, own = members_of(classes, known, discriminators=0.4, linear=0.9)
+    weighed = label_ensemble._stacked
+
+    def misled(told, truth):
+        return np.array([5.0, 0.1]) if len(told) == 2 else weighed(told, truth)
+
+    monkeypatch.setattr(label_ensemble, "_stacked", misled)
+    found = _combined(members, own)
+    assert (found.follows, found.share) == ("linear", 1.0)
+    assert found.accuracy["together"] == found.accuracy["linear"]
+    assert "ahead of all: linear, which the answer follows" in found.in_words("")
+
+
+def test_spared_labels_say_whether_the_model_is_to_be_trusted(demo, monkeypatch):
+    """One step from where it started a model knows nothing, and the ensemble answers in its place."""
+    monkeypatch.setattr(label_ensemble, "ENOUGH", 200)
+    labels = demo.labels.copy()
+    labels[np.random.default_rng(0).permutation(demo.n_nodes)[:700]] = -1
+    linear = label_ensemble.linear
+    monkeypatch.setattr(label_ensemble, "discriminators", lambda shown, own, _: linear(shown, own))
+    result = fit(demo.with_labels(labels), small(epochs=1, validation_pairs=0.0))
+    (line,) = [notice for notice in result.history["notices"] if "are answered by" in notice]
+    assert line == "classes are answered by the label ensemble: best on 77 labels"
+    assert right(result, demo.labels, labels) > 0.9
