@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coembed.errors import InputError, no_such
+from coembed.network.adapters.frames import as_table
 from coembed.network.columns import Cells
 from coembed.network.readers.delimited_text import SAMPLE_ROWS, head, is_number, looks_like_header, read_text
 from coembed.network.readers.sheet import read_parquet
@@ -85,11 +86,7 @@ def named_table(name: str, table: Any) -> NamedTable:
     >>> named_table("people", pa.table({"id": ["ann"], "age": [31]})).place(0)
     'people, row 1'
     """
-    try:
-        columns = table if isinstance(table, pa.Table) else pa.table(table)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise InputError(f"{name} cannot be read as a table ({reason}); give a data frame") from None
+    columns = as_table(name, table)
     found = _by_name(Path(name), [str(each) for each in columns.column_names], columns.columns)
     return NamedTable(Path(name), name, found, lambda row: f"{name}, row {row + 1}")
 

@@ -6,7 +6,9 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from coembed.errors import InputError
 from coembed.files import recover
@@ -26,6 +28,7 @@ from coembed.untrusted import check_place, reading, told
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
 ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}
 """Of tables of items: any text may lie beside these."""
+OBJECT_ENDINGS = {".graphml", ".gexf", ".gml", ".h5ad"}
 PACKED_ENDINGS = {".gz", ".bz2", ".zst"}
 EXPECTED = (
     "give tables of items and relations, or edges.csv (source, target), attributes.csv and labels.csv, "
@@ -46,19 +49,20 @@ class Asked:
 
 
 def read(
-    path: str | Path,
+    path: Any,
     *more_paths: str | Path,
     labels: Sequence[str] | str = (),
     kinds: Mapping[str, str] | None = None,
     schema: Schema | str | Path | None = None,
 ) -> Network:
-    """Read a network from a folder, a file, or several tables.
+    """Read a network from a folder, a file, several tables, or an object of another library.
 
     Parameters
     ----------
     path, more_paths
         A folder or one file of any format; or several tables. Tables of links, attributes and labels are told
-        apart by their names (``edges.csv``, ``my_labels.tsv``), else taken in this order.
+        apart by their names (``edges.csv``, ``my_labels.tsv``), else taken in this order. Or a data frame,
+        several by name, a graph of NetworkX or igraph, `Data` or `HeteroData`, AnnData, a matrix.
     labels
         Of tables of items: the columns that hold labels, as ``column`` or ``table.column``.
     kinds
@@ -80,6 +84,9 @@ def read(
     ``.mat``                     MATLAB variables Network, Attributes, Label
     ``ind.NAME.*``               Planetoid
     ``network.json``, ``.npy``   a mapped network, whose arrays stay in the files
+    ``.graphml``, ``.gexf``,     graphs that NetworkX reads
+    ``.gml``
+    ``.h5ad``                    AnnData, where it is installed
     ===========================  ================================================================
 
     Examples
@@ -97,6 +104,14 @@ def read(
       age: people to people.attributes, 2 entries (number)
       town: people to people.attributes, 3 entries (category)
     """
+    if not isinstance(path, (str, PathLike)):
+        from coembed.network.adapters.objects import adapt
+
+        if more_paths:
+            raise InputError(
+                "give one object; several tables go by name: read({'people': ..., 'calls': ...})"
+            )
+        return adapt(path, [labels] if isinstance(labels, str) else labels, kinds, schema)
     if not all(map(str, (path, *more_paths))):
         raise InputError("the path is empty; give a file or folder, or . for this folder")
     paths = [Path(path), *(Path(more) for more in more_paths)]
@@ -107,6 +122,8 @@ def read(
 
 
 def _read(paths: list[Path], asked: Asked) -> Network:
+    if len(paths) == 1 and paths[0].is_file() and paths[0].suffix.lower() in OBJECT_ENDINGS:
+        return _read_object(paths[0], asked)
     found = open_items(*paths, asked=asked)
     if found is not None:
         return build_network(found)
@@ -122,6 +139,19 @@ def _read(paths: list[Path], asked: Asked) -> Network:
     if {_format(place) for place in paths} <= {"scan", "text"}:
         return read_scan_text(paths)
     raise InputError(f"{paths[0]} and {paths[1]} do not belong together; several files must be tables")
+
+
+def _read_object(path: Path, asked: Asked) -> Network:
+    """A file of another library's objects."""
+    if asked.schema is not None:
+        raise InputError(f"{path} holds no tables, which a schema is about; leave the schema out")
+    if path.suffix.lower() == ".h5ad":
+        from coembed.network.adapters.annotated_data import read_h5ad
+
+        return read_h5ad(path, asked.labels, asked.kinds)
+    from coembed.network.adapters.graph_objects import read_graph_file
+
+    return read_graph_file(path, asked.labels, asked.kinds)
 
 
 def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:
