@@ -444,7 +444,7 @@ class Fitted:
     def write_to(self, thing: Any) -> Any:
         """Write codes, spread, classes and probabilities into AnnData, a graph, `Data` or `HeteroData`.
 
-        By the ids of the items, whatever their order: into `obsm`, `varm` and `obs`; into attributes of nodes;
+        By the ids of items, whatever their order: into `obsm`, `varm` and `obs`; into attributes of nodes;
         into tensors of each type. All are called ``coembed`` or begin so. Gives the object back.
         """
         from coembed.fitted.write_back import write_to
