@@ -12,7 +12,7 @@ from coembed.model.scan import look_at
 from coembed.network import Network, read
 from coembed.settings import Settings, preset_settings
 from coembed.training import label_ensemble
-from coembed.training.label_ensemble import Ensemble, call_ensemble, word_values
+from coembed.training.label_ensemble import Ensemble, call_ensemble
 from coembed.training.label_views import label_views
 from coembed.views import Seen
 
@@ -49,13 +49,8 @@ class EnsembleAlone:
 
         label_ensemble.cross_conformal = listening  # type: ignore[assignment]
         try:
-            found = call_ensemble(
-                self.seen.types[visible.main.name],
-                label_views(visible, seed),
-                visible.main.name,
-                self.settings.change(seed=seed),
-                word_values(visible, visible.main.name),
-            )
+            type, settings = visible.main.name, self.settings.change(seed=seed)
+            found = call_ensemble(visible, self.seen.types[type], label_views(visible, seed), type, settings)
         finally:
             label_ensemble.cross_conformal = real
         assert found is not None, "too few labels"

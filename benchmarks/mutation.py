@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import itertools
 import json
 import os
 import random
@@ -69,25 +70,32 @@ class Change(NamedTuple):
     after: str
 
 
-def changes_of(path: Path) -> Iterator[tuple[Change, str]]:
-    """All changes of a module, each with the whole changed source."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    hidden = {id(each) for node in ast.walk(tree) for each in _not_run(node)}
-    nodes = [node for node in ast.walk(tree) if id(node) not in hidden]
+def changes_of(path: Path) -> Iterator[Change]:
+    """All changes of a module."""
     number = 0
-    for place, node in enumerate(nodes):
+    for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
         for kind in _kinds(node):
-            changed = copy.deepcopy(tree)
-            gone = {id(each) for found in ast.walk(changed) for each in _not_run(found)}
-            target = [each for each in ast.walk(changed) if id(each) not in gone][place]
-            before = ast.unparse(node)
-            new = _changed(target, kind)
-            if new is not target:
-                _put(changed, target, new)
-            after = ast.unparse(new)
-            source = ast.unparse(ast.fix_missing_locations(changed))
-            yield Change(path, node.lineno, kind, number, before[:120], after[:120]), source  # type: ignore[attr-defined]
+            after = ast.unparse(_changed(copy.deepcopy(node), kind))
+            line = node.lineno  # type: ignore[attr-defined]
+            yield Change(path, line, kind, number, ast.unparse(node)[:120], after[:120])
             number += 1
+
+
+def changed_source(change: Change) -> str:
+    """The whole module with one change."""
+    tree = ast.parse(change.path.read_text(encoding="utf-8"))
+    places = ((node, kind) for node in _run(tree) for kind in _kinds(node))
+    target, kind = next(itertools.islice(places, change.number, None))
+    new = _changed(target, kind)
+    if new is not target:
+        _put(tree, target, new)
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _run(tree: ast.AST) -> list[ast.AST]:
+    """The nodes that a test should notice."""
+    hidden = {id(each) for node in ast.walk(tree) for each in _not_run(node)}
+    return [node for node in ast.walk(tree) if id(node) not in hidden]
 
 
 def _not_run(node: ast.AST) -> Iterator[ast.AST]:
@@ -213,16 +221,16 @@ def covering_tests(data: Path, path: Path, line: int) -> list[str]:
     return sorted(set(found), key=lambda test: (f"/{folder}/" not in test, test))
 
 
-def sampled(paths: list[Path], size: int, seed: int) -> list[tuple[Change, str]]:
+def sampled(paths: list[Path], size: int, seed: int) -> list[Change]:
     """As many of every folder as can be, and within a folder of every kind."""
     rng = random.Random(seed)
-    strata: dict[tuple[str, str], list[tuple[Change, str]]] = defaultdict(list)
+    strata: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for path in paths:
-        for change, source in changes_of(path):
-            strata[path.relative_to(SOURCE).parts[0], change.kind].append((change, source))
+        for change in changes_of(path):
+            strata[path.relative_to(SOURCE).parts[0], change.kind].append(change)
     for each in strata.values():
         rng.shuffle(each)
-    chosen: list[tuple[Change, str]] = []
+    chosen: list[Change] = []
     folders = sorted({folder for folder, _ in strata})
     turn = 0
     while len(chosen) < size and any(strata.values()):
@@ -234,12 +242,12 @@ def sampled(paths: list[Path], size: int, seed: int) -> list[tuple[Change, str]]
     return chosen
 
 
-def verdict(change: Change, source: str, tests: list[str], overlay: Path) -> str:
+def verdict(change: Change, tests: list[str], overlay: Path) -> str:
     if not tests:
         return "not run"
     place = overlay / "coembed" / change.path.relative_to(SOURCE)
     whole = place.read_text(encoding="utf-8")
-    place.write_text(source, encoding="utf-8")
+    place.write_text(changed_source(change), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(overlay), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests[:MOST_TESTS]]
     try:
@@ -260,6 +268,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", default=",".join(FOLDERS))
     parser.add_argument("--out", type=Path, required=True, help="a line of JSON for every change")
+    parser.add_argument("--skip", nargs="*", default=[], help="files of tests that are not asked")
     given = parser.parse_args()
     paths = [path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))]
     overlay = Path(tempfile.mkdtemp(prefix="mutation-"))
@@ -267,9 +276,10 @@ def main() -> None:
     counts: dict[str, int] = defaultdict(int)
     try:
         with given.out.open("a", encoding="utf-8") as out:
-            for change, source in sampled(paths, given.sample, given.seed):
+            for change in sampled(paths, given.sample, given.seed):
                 tests = covering_tests(given.coverage, change.path, change.line)
-                said = verdict(change, source, tests, overlay)
+                tests = [test for test in tests if not any(name in test for name in given.skip)]
+                said = verdict(change, tests, overlay)
                 counts[said] += 1
                 record = change._asdict() | {"path": str(change.path.relative_to(ROOT)), "verdict": said}
                 print(f"{said:9} {record['path']}:{change.line} {change.kind}: {change.after}", flush=True)

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from coembed.baselines import classifiers
 from coembed.baselines.classifiers import Classes, Hops, linear_smooth, linear_x, majority, propagation
+from coembed.baselines.closed_form import ogc, ridge_left_out, sgc
 from coembed.baselines.features import idf_rows, mean_of_neighbours
 from coembed.errors import InputError
 from coembed.evaluation.problem import Problem
@@ -22,6 +23,8 @@ FLOORS = [
     classifiers.linear_ax,
     classifiers.linear_smooth,
     classifiers.propagation,
+    sgc,
+    ogc,
 ]
 Floor = Callable[[Problem], Classes]
 
@@ -116,3 +119,29 @@ def test_validation_nodes_choose_the_penalty_and_are_learnt_from_after(problem: 
     assert chosen.shape == plain.shape
     own = problem.network.labels[problem.validation]
     assert np.mean(chosen[problem.validation].argmax(axis=1) == own) > 0.9
+
+
+def test_leaving_one_out_in_closed_form_is_leaving_one_out() -> None:
+    """What a row is told without itself, against fitting without it, with the same penalty in all."""
+    rng = np.random.default_rng(0)
+    features, wanted = rng.normal(size=(12, 4)), np.eye(3)[rng.integers(0, 3, 12)]
+    _, told = ridge_left_out(features, wanted, 0.5)
+    for row in range(12):
+        others = np.arange(12) != row
+        same = 0.5 * (features**2).sum() / (features[others] ** 2).sum()
+        weights, _ = ridge_left_out(features[others], wanted[others], same)
+        np.testing.assert_allclose(np.append(features[row], 1.0) @ weights, told[row])
+
+
+@pytest.mark.parametrize("floor", [sgc, ogc])
+def test_closed_forms_use_links(floor: Floor) -> None:
+    """Words of few say the class; of the others only those of their links."""
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1], 60)
+    upper = np.triu(rng.random((120, 120)) < np.where(classes[:, None] == classes, 0.2, 0.01), 1)
+    words = np.eye(2)[classes] * (rng.random((120, 1)) < 0.3)
+    labels = np.where(rng.random(120) < 0.3, classes, -1)
+    network = Network.build(upper + upper.T, words, labels)
+    told = floor(Problem("classification", network)).values.argmax(axis=1)
+    hidden = labels < 0
+    assert np.mean(told[hidden] == classes[hidden]) > 0.95

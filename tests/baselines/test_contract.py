@@ -34,6 +34,10 @@ SILENT = {"majority", "linear-x", "linear-ax", "linear-smooth", "linear-views", 
     "trees-neighbours",
     "correct-and-smooth",
     "linear-and-propagation",
+    "linear-links",
+    "feature-propagation",
+    "sgc",
+    "ogc",
 }
 """Done in a moment, with nothing to watch."""
 EPOCHS = {"graphsgan": 10, "planetoid": 40, "seano": 40}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import roc_auc_score
 
 from coembed.baselines import METHODS, features, method
 from coembed.baselines.features import idf_rows, nearest_nodes
+from coembed.baselines.joined_evidence import LinkEvidence
 from coembed.baselines.recommenders import degree, neighbours, popularity
 from coembed.errors import InputError
 from coembed.evaluation.problem import Problem
-from coembed.network import Network
+from coembed.network import Network, split_links
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +87,24 @@ def test_names_of_methods_are_known_or_refused() -> None:
         method("gcn2")
     with pytest.raises(InputError, match="these do: scan, popularity, degree, neighbours"):
         method("majority", "links")
+
+
+def test_evidence_for_links_is_the_same_by_pairs_and_by_rows(demo: Network) -> None:
+    evidence = LinkEvidence(demo.links, idf_rows(demo.attributes))
+    rows, others = np.array([3, 700]), np.array([5, 9])
+    for by_pair, by_row in zip(
+        evidence.of_pairs(np.column_stack([rows, others])), evidence.of_rows(rows), strict=True
+    ):
+        np.testing.assert_allclose(by_pair, by_row[[0, 1], others], atol=1e-6)
+
+
+def test_several_kinds_of_evidence_are_better_than_the_best_alone(demo: Network) -> None:
+    split = split_links(demo, validation=0.0, test=0.1, seed=0)
+    problem = Problem("links", split.visible(demo))
+    truth = np.repeat([1, 0], [len(split.test), len(split.test_negatives)])
+    asked = np.concatenate([split.test, split.test_negatives])
+    auc = {name: roc_auc_score(truth, METHODS[name].fit(problem).pair_scores(asked)) for name in LINK_FLOORS}
+    assert auc["linear-links"] > max(auc["resource-allocation"], auc["degree"])
+
+
+LINK_FLOORS = ("linear-links", "resource-allocation", "degree")

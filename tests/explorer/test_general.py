@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+
+from coembed.explorer import Explorer
+from coembed.fitted.pair_doubt import PairDoubt
 
 from .conftest import client_of
 
@@ -28,7 +33,7 @@ def test_types_and_relations_are_told(api, general):
     assert found["types"][1]["classes"] == ["drama", "comedy"]
     kinds = {each["name"]: (each["kind"], each["score"]) for each in found["relations"]}
     assert kinds["income"] == ("number", "value")
-    assert kinds["follows"] == (None, "probability")
+    assert kinds["follows"] == (None, "score")  # too few to be weighed against what is not there
 
 
 def test_a_card_has_cells_relations_both_ways_and_neighbours_of_every_type(api, general):
@@ -136,7 +141,7 @@ def test_reasons_and_scores_by_relation(api, general):
     assert found["targets"][0]["target"] == "f001"
     assert api("why", {"id": "f001"})["label"]["target"] in ("drama", "comedy")
     scores = api("score", {"saw": [["p001", "f001"]], "likes": [["p001", "likes=word03"]]})
-    assert scores["saw"] == pytest.approx(general.score("saw", [[1, 1]]).tolist())
+    assert scores["saw"] == pytest.approx(general.answer("saw", [[1, 1]])[0].tolist())
     assert len(scores["likes"]) == 1
 
 
@@ -169,3 +174,35 @@ def test_rows_of_a_new_table_are_predicted(api, general, people):
     assert any("word99" in said for said in found["notices"])
     client = client_of(people)
     assert client.post("/api/v1/predict", json={"rows": [{"x": 1}]}).status_code == 404
+
+
+def test_doubt_is_told(general, people):
+    """Sets of classes on a card, the interval of a number, lists with few errors, and what to label next."""
+    doubt = PairDoubt.of(np.full(50, 0.5), np.zeros(1000), 0.5)
+    fits = {
+        "income": replace(general.relations["income"], errors=np.linspace(0, 2, 99).astype(np.float32)),
+        "saw": replace(general.relations["saw"], doubt=doubt),
+    }
+    fitted = replace(general, relations={**general.relations, **fits})
+    client = client_of(Explorer(fitted, people.layout))
+    card = client.get("/api/v1/item", params={"id": "p000", "type": "person"}).json()
+    sizes = [len(each["classes"]) for each in card["sets"]]
+    assert [each["coverage"] for each in card["sets"]] == [0.9, 0.95, 0.99]
+    assert sizes == sorted(sizes)
+    assert sizes[0] >= 1
+    assert card["sets"][0]["classes"][0] == card["probabilities"][0]["label"]
+    cells = {each["column"]: each for each in card["cells"]}
+    assert " to " in cells["income"]["interval"]
+    assert cells["city"]["interval"] is None
+    advice = client.get("/api/v1/ask-next", params={"k": 3, "type": "person"}).json()
+    assert advice["type"] == "person"
+    assert len(advice["items"]) == 3
+    assert advice["items"][0]["settles"] >= advice["items"][2]["settles"]
+    asked = {"id": "p000", "type": "person", "relation": "saw", "k": 100}
+    sure = client.get("/api/v1/complete", params={**asked, "fdr": 0.1}).json()
+    assert "one in 2 of the pairs" in sure["text"]
+    every = client.get("/api/v1/complete", params=asked).json()["items"]
+    assert [each["id"] for each in sure["items"]] == [each["id"] for each in every if each["score"] >= 0.5]
+    assert client.get("/api/v1/complete", params={**asked, "fdr": 10}).status_code == 422
+    rows = {"rows": [{"id": "new", "income": 30000, "city": "Lille"}], "type": "person", "coverage": 0.9}
+    assert client.post("/api/v1/predict", json=rows).json()["items"][0]["set"]

@@ -50,7 +50,7 @@ def test_parquet_tells_labels_observed_before_predicted(fitted, tmp_path):
     )
     assert all(table["probability"][i] == 1 for i in known)
     assert table["label"][40:] == [None] * 15
-    np.testing.assert_array_equal(np.array(table["std0"], np.float32)[:40], fitted.nodes.std[:, 0])
+    np.testing.assert_array_equal(np.array(table["std"], np.float32)[:40], fitted.nodes.std)
 
 
 def test_npz_gives_the_arrays_without_pickle(fitted, tmp_path):
@@ -111,3 +111,31 @@ def test_unknown_formats_are_refused(fitted, tmp_path):
     with pytest.raises(InputError, match="no format 'doc'"):
         export(fitted, tmp_path / "codes.csv", "doc")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", ["npz", "parquet"])
+def test_an_index_of_the_exported_vectors_gives_the_same_ten(fitted, tmp_path, format):
+    faiss = pytest.importorskip("faiss")
+    (path,) = export(fitted, tmp_path / f"codes.{format}")
+    if format == "npz":
+        arrays = np.load(path)
+        found = {type: (arrays[f"{type}.ids"], arrays[f"{type}.mean"]) for type in ("node", "attribute")}
+    else:
+        table = parquet.read_table(path).to_pydict()
+        types, ids, vectors = (np.array(table[name]) for name in ("type", "id", "mean"))
+        found = {type: (ids[types == type], vectors[types == type]) for type in ("node", "attribute")}
+    for here, there, asked in (
+        ("node", "attribute", fitted.profile),
+        ("attribute", "node", fitted.nodes_about),
+    ):
+        (names, queries), (others, vectors) = found[here], found[there]
+        queries, vectors = (np.array(each, dtype=np.float32) for each in (queries, vectors))
+        faiss.normalize_L2(queries)
+        faiss.normalize_L2(vectors)
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(vectors)
+        scores, places = index.search(queries, 10)
+        for name, row, score in zip(names, places, scores, strict=True):
+            told = asked(str(name), 10)
+            assert [match.name for match in told] == [str(others[place]) for place in row]
+            np.testing.assert_allclose([match.score for match in told], score, atol=1e-5)

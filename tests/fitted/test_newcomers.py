@@ -46,7 +46,7 @@ def test_newcomers_answer_as_the_result_of_the_grown_network(model, rng):
         assert placed.probabilities is None
     columns = np.array([3, 1, 8])
     expected = result.score_rows(np.array([40, 41]), "attributes")[:, columns]
-    np.testing.assert_allclose(placed.score("attributes", columns), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(placed.answer("attributes", columns)[0], expected, rtol=1e-4, atol=1e-5)
     for i, name in enumerate(("first", "second")):
         same_matches(placed.complete(i, "attributes", 4), result.complete_attributes(name, 4))
         same_matches(placed.nearest(i, "attribute", 4), result.profile(name, 4))

@@ -6,12 +6,14 @@ from coembed.baselines import (
     bla,
     can,
     classifiers,
+    closed_form,
     directions,
     edgeexp,
     factors,
     gcn,
     graphsgan,
     imputers,
+    joined_evidence,
     planetoid,
     recommenders,
     san,
@@ -82,6 +84,19 @@ _FLOORS = (
         "common neighbours by 1 / degree",
         scope=_SAME,
     ),
+    Method(
+        "linear-links",
+        _LINKS,
+        joined_evidence.linear_links,
+        "logistic regression on common neighbours, attributes alike and degrees",
+        scope=_SAME,
+    ),
+    Method(
+        "feature-propagation",
+        _ATTRIBUTES,
+        joined_evidence.feature_propagation,
+        "attributes carried along one to four links",
+    ),
     Method("svd", _SPACES, factors.svd, "truncated singular value decomposition", factors.SVDOptions),
     Method(
         "ridge", _PAIRS, factors.ridge, "items from other items, closed form (EASE)", factors.RidgeOptions
@@ -118,6 +133,8 @@ _FLOORS = (
         table_classifiers.linear_and_propagation,
         "linear-steps times propagation",
     ),
+    Method("sgc", _CLASSES, closed_form.sgc, "ridge regression on smoothed columns, leave-one-out"),
+    Method("ogc", _CLASSES, closed_form.ogc, "smoothing and fitting in turns (OGC)"),
     Method(
         "class-frequencies",
         _CLASSES,
@@ -208,7 +225,7 @@ def floors(problem: Problem) -> list[str]:
     --------
     >>> from coembed.network import demo_network
     >>> floors(Problem("links", demo_network()))
-    ['popularity', 'degree', 'neighbours', 'adamic-adar', 'resource-allocation', 'svd', 'ridge']
+    ['popularity', 'degree', 'neighbours', 'adamic-adar', 'resource-allocation', 'linear-links', ...]
     """
     able = (each for each in _FLOORS if problem.task in each.tasks)
     return [each.name for each in able if each.refusal(problem) is None]

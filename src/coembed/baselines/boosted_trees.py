@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from coembed.baselines.classifiers import AveragedFeatures
-from coembed.baselines.features import frequency, presence
+from coembed.baselines.features import frequency, mean_of_neighbours, presence
 from coembed.baselines.table_features import (
     coordinates,
     dense_rows,
+    joined,
     link_views,
     rare_counts_more,
     relation_means,
@@ -26,6 +27,8 @@ COORDINATES = 16
 COMMONEST = 64
 MOST_VALUES = 250
 """Values of a category that trees tell apart; the rarest beyond are one."""
+MOST_WORDS = 1000
+"""Counts or weights of words that are read one by one, as they are."""
 ITERATIONS, RATE, LEAVES, LEAF = 60, 0.1, 15, 5
 """Few labels: small trees, and leaves of five."""
 PENALTY = 1.0
@@ -76,6 +79,7 @@ def tree_features(
     if neighbours:
         views += relation_views(network, type, COORDINATES, seed)
         views += link_views(network, type, dimensions=COORDINATES, seed=seed)
+        views += _value_means(network, type, without)
         views += relation_means(network, type, COORDINATES, seed)
     return TreeFeatures(np.hstack(blocks), np.concatenate(categories), tuple(views))
 
@@ -146,11 +150,34 @@ def _column(relation: Relation, seed: int) -> tuple[np.ndarray, bool]:
         category = relation.column.kind == "category"
         return (_common_first(cells) if category else cells)[:, None].astype(np.float32), category
     values = relation.values[:, attribute_range(relation)]
+    if _worth_reading(relation):
+        return values.toarray(), False
     commonest = np.argsort(-frequency(values), kind="stable")[:COMMONEST]
     raw = presence(values[:, np.sort(commonest)]).toarray()
     if values.shape[1] <= COMMONEST:
         return raw, False
     return np.hstack([raw, coordinates(rare_counts_more(values), COORDINATES, seed)]), False
+
+
+def _worth_reading(relation: Relation) -> bool:
+    """Whether the values of a column of words say more than presence, and are not too many for trees."""
+    assert relation.column is not None
+    words = relation.column.stop - relation.column.start
+    return not relation.column.has_cells and relation.weighted and words <= MOST_WORDS
+
+
+def _value_means(network: Network, type: str, without: str | None) -> list[AveragedFeatures]:
+    """Means of such values one and two links away."""
+    links = joined(network, type, type)
+    if links is None:
+        return []
+    step = mean_of_neighbours(links)
+    told = [each for each in network.columns(type) if each.name != without and _worth_reading(each)]
+    return [
+        AveragedFeatures((step,) * steps, each.values[:, attribute_range(each)])
+        for each in told
+        for steps in (1, 2)
+    ]
 
 
 def _common_first(cells: np.ndarray) -> np.ndarray:

@@ -93,7 +93,8 @@ def print_answers(
 
         texts = [cell_texts(column, match.score, match.std) for match in matches]
         columns[column.name], columns["±"] = ([text[place] for text in texts] for place in (0, 1))
-        columns[f"{coverage:.0%}"] = [interval_text(column, match.low, match.high) for match in matches]
+        if any(match.low is not None for match in matches):
+            columns[f"{coverage:.0%}"] = [interval_text(column, match.low, match.high) for match in matches]
         columns["cell"] = [
             "unknown" if match.cell is None else cell_text(column, match.cell) for match in matches
         ]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from coembed.cli import (
+    ask_next,
     complete,
     demo,
     evaluate,
@@ -70,6 +71,7 @@ for question in (query.predict, impute.impute, complete.complete, complete.links
     app.command(rich_help_panel=ASK)(_with_quiet(question))
 for near in (query.profile, query.similar, query.nearest, why.why):
     app.command(rich_help_panel=ASK)(_with_quiet(near))
+app.command("ask-next", rich_help_panel=ASK)(_with_quiet(ask_next.ask_next))
 app.command("map", rich_help_panel=ASK)(_with_quiet(model_files.draw))
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(_with_quiet(show))

@@ -76,7 +76,11 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return (
+        f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    )  # of all pairs few are there
 
 
 def bar(share: float, width: int = 24) -> str:

@@ -17,8 +17,9 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="`datasets`, `table1` (classes), `table2` (attributes), `links`, `map`, `beta`, `labels`, "
-            "`scaling`; `tune`: choose settings; `report`: from what is there; `all`: all but `tune`.",
+            help="`datasets`, `table1` (classes), `table2` (attributes), `links`, `profiling` (the space "
+            "alone), `map`, `beta`, `labels`, `scaling`; "
+            "`tune`: choose settings; `report`: from what is there; `all`: all but `tune`.",
             show_default=False,
         ),
     ],
@@ -151,12 +152,12 @@ def _tune(
 ) -> None:
     """Every study in turn, and the chosen values of all of them."""
     from coembed.experiments.benchmark_networks import chosen_networks
-    from coembed.experiments.plan import TABLES, check_methods
-    from coembed.experiments.tuning import studies, tune, write_chosen
+    from coembed.experiments.plan import check_methods
+    from coembed.experiments.tuning import JUDGED, studies, tune, write_chosen
 
     check_methods(methods)
     folder = out / "tuning"
-    for study in studies(chosen_networks(data, networks), methods, tuple(TABLES.values())):
+    for study in studies(chosen_networks(data, networks), methods, tuple(JUDGED)):
         tune(study, folder, data.resolve(), trials, None if quiet else say)
     count = write_chosen(folder, folder / "chosen.toml")
     if not quiet:

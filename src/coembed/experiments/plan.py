@@ -13,7 +13,12 @@ from coembed.experiments.epoch_costs import EPOCHS_ALONE, SYNTHETIC
 from coembed.experiments.table_rows import ROWS, Row, rows_named, tuned
 from coembed.settings import Task
 
-TABLES: dict[str, Task] = {"table1": "classification", "table2": "attributes", "links": "links"}
+TABLES: dict[str, Task] = {
+    "table1": "classification",
+    "table2": "attributes",
+    "links": "links",
+    "profiling": "profiling",
+}
 
 FIGURE_NETWORK = "blogcatalog"
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

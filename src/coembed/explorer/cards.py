@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
-from coembed.fitted.cell_texts import cell_texts, known_text
+from coembed.fitted.cell_texts import cell_texts, interval_text, known_text
 from coembed.fitted.chances import score_name
+from coembed.fitted.class_answers import named_sets, sets_of
+from coembed.fitted.label_advice import Advice
 from coembed.fitted.matches import Match
 from coembed.fitted.reasons import Reasons, Why
 from coembed.network.relations import Relation
 from coembed.network.ways import Way
 
 _WORDS = ((0.95, "nearly certain"), (0.8, "fairly sure"), (0.5, "leaning"), (0.0, "unsure"))
+
+COVERAGES = (0.9, 0.95, 0.99)
 
 
 def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str, Any]:
@@ -31,6 +36,7 @@ def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str
         "true_label": explorer.true_label(type, row),
         "probabilities": class_probabilities(facts, facts.probabilities[row]),
         "certainty": _certainty(facts, row),
+        "sets": sets_of_classes(explorer, type, row),
         "cells": cells_of(explorer, type, row),
         "relations": [_walked(explorer, type, row, way, k) for way in card_ways(explorer, type, row)],
         "nearest": {
@@ -86,9 +92,11 @@ def cell_dict(relation: Relation, expected: list[Match], known: str | None) -> d
     """A cell in words: a number with its spread, the likeliest value with its probability."""
     column = relation.column
     assert column is not None
-    text = spread = None
+    text = spread = between = None
     if column.numeric and expected:
         text, spread = cell_texts(column, expected[0].score, expected[0].std)
+        if expected[0].low is not None:
+            between = interval_text(column, expected[0].low, expected[0].high)
     elif column.kind == "yes/no" and expected:
         text = "yes" if expected[0].score >= 0.5 else "no"
     elif expected:
@@ -100,6 +108,7 @@ def cell_dict(relation: Relation, expected: list[Match], known: str | None) -> d
         "known": known,
         "expected": text,
         "spread": spread,
+        "interval": between,
         "values": [] if column.numeric else plain(expected),
     }
 
@@ -226,6 +235,19 @@ def in_words(probability: float) -> str:
     return next(words for least, words in _WORDS if probability >= least)
 
 
+def sets_of_classes(explorer: Explorer, type: str, row: int) -> list[dict[str, Any]]:
+    """Which classes it may have, for some coverages; nothing where none can be promised."""
+    space, labels = explorer.fitted.types[type], explorer.types[type].items.labels
+    if space.doubt is None or labels is None or labels.several:
+        return []
+    at = np.array([row])
+    named = partial(named_sets, labels.classes, explorer.fitted.predict_proba(type)[at])
+    return [
+        {"coverage": each, "classes": list(named(sets_of(explorer.fitted, type, each, at))[0])}
+        for each in COVERAGES
+    ]
+
+
 def class_probabilities(facts: TypeFacts, row: np.ndarray) -> list[dict[str, Any]]:
     """Classes with their probabilities, the likeliest first."""
     names = facts.class_names
@@ -269,6 +291,11 @@ def match_dict(match: Match) -> dict[str, Any]:
     found = match.as_dict()
     del found["kind"]
     return {"id": found.pop("name"), **found}
+
+
+def advice_dict(facts: TypeFacts, advice: Advice) -> dict[str, Any]:
+    told = {key: value for key, value in advice.as_dict().items() if key not in ("name", "title")}
+    return {"id": advice.name, "type": facts.name, "title": advice.title, **told}
 
 
 def plain(matches: list[Match]) -> list[dict[str, Any]]:

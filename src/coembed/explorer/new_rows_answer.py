@@ -11,6 +11,7 @@ from coembed.errors import InputError
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.cards import class_probabilities
 from coembed.explorer.new_items import cell_text
+from coembed.fitted.class_answers import named_sets
 from coembed.network.readers.new_rows import UnknownColumns
 
 Cell = str | float | bool | list[str] | None
@@ -40,15 +41,23 @@ def table_of_rows(rows: Sequence[Mapping[str, Cell]]) -> pa.Table:
 
 
 def predict_rows(
-    explorer: Explorer, rows: Sequence[Mapping[str, Cell]], type: str | None, id: str | None, as_new: bool
+    explorer: Explorer,
+    rows: Sequence[Mapping[str, Cell]],
+    type: str | None,
+    id: str | None,
+    as_new: bool,
+    coverage: float | None = None,
 ) -> dict[str, Any]:
     """The class of each row, as :meth:`coembed.fitted.Fitted.predict_rows` tells it."""
     try:
-        found = explorer.fitted.predict_rows(table_of_rows(rows), type, id=id, as_new=as_new)
+        found = explorer.fitted.predict_rows(
+            table_of_rows(rows), type, id=id, as_new=as_new, coverage=coverage
+        )
     except UnknownColumns as error:
         raise UnknownItem(str(error)) from None
     facts = explorer.facts(found.type)
     columns = found.as_columns()
+    sets = None if found.sets is None else named_sets(found.classes, found.probabilities, found.sets)
     items = [
         {
             "id": columns["id"][i],
@@ -59,6 +68,7 @@ def predict_rows(
             "known": columns["known"][i],
             "new": bool(found.new[i]),
             "probabilities": class_probabilities(facts, found.probabilities[i]),
+            "set": None if sets is None else list(sets[i]),
         }
         for i in range(len(found.ids))
     ]

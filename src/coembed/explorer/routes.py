@@ -219,13 +219,27 @@ def _items(router: APIRouter, explorer: Explorer) -> None:
         column: RelationParameter = None,
         known: bool = False,
         backwards: bool = False,
+        fdr: Annotated[float | None, Query(gt=0, lt=1, description="At most this share is wrong.")] = None,
         k: K = 10,
     ) -> Response:
         return completed(
             schemas.CompleteQuestion(
-                id=id, type=type, k=k, relation=relation, column=column, known=known, backwards=backwards
+                id=id,
+                type=type,
+                k=k,
+                relation=relation,
+                column=column,
+                known=known,
+                backwards=backwards,
+                fdr=fdr,
             )
         )
+
+    @router.get("/ask-next", response_model=schemas.AdviceAnswer, summary="Which items to label next")
+    def ask_next(type: TypeParameter = None, k: K = 20) -> Response:
+        facts = explorer.facts(explorer.fitted.main if type is None else type)
+        found = explorer.fitted.ask_next(k, facts.name)
+        return Json({"type": facts.name, "items": [cards.advice_dict(facts, each) for each in found]})
 
     @router.post("/complete", response_model=schemas.Completion, summary="The same, for ids of any length")
     def complete_by_body(question: schemas.CompleteQuestion) -> Response:
@@ -265,8 +279,10 @@ def complete_item(explorer: Explorer, question: schemas.CompleteQuestion) -> dic
         known=question.known,
         backwards=question.backwards,
         positions=True,
+        fdr=question.fdr,
     )
-    text = None
+    doubt = explorer.fitted.relations[relation.name].doubt
+    text = None if question.fdr is None or doubt is None else doubt.in_words(question.fdr)
     if relation.column is not None and relation.column.numeric and type == relation.source:
         text = (
             f"{relation.column.name} {' ± '.join(cell_texts(relation.column, found[0].score, found[0].std))}"
@@ -335,7 +351,11 @@ def _work(router: APIRouter, explorer: Explorer) -> None:
     def predict(question: schemas.PredictQuestion) -> Response:
         needs_networks()
         with turn:
-            return Json(predict_rows(explorer, question.rows, question.type, question.id, question.as_new))
+            return Json(
+                predict_rows(
+                    explorer, question.rows, question.type, question.id, question.as_new, question.coverage
+                )
+            )
 
     @router.post("/embed", response_model=schemas.EmbedAnswer, summary="Place new nodes of a plain network")
     def embed(question: schemas.EmbedQuestion) -> Response:

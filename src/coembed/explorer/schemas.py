@@ -55,6 +55,9 @@ class CompleteQuestion(ItemQuestion):
     )
     known: bool = Field(False, description="Rank also what the network already holds.")
     backwards: bool = Field(False, description="Of a directed relation: who should point to the item.")
+    fdr: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="Only what is so sure that at most this share of all lists is wrong."
+    )
 
 
 class NeighbourQuestion(_Question):
@@ -161,6 +164,9 @@ class PredictQuestion(_Question):
         Field(min_length=1, max_length=MOST_ROWS),
     ]
     type: TypeName | None = Field(None, description="By default the type that has most of the columns.")
+    coverage: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="Also a set of classes that holds the true one so often."
+    )
     id: Annotated[str, Field(max_length=LONGEST_NAME)] | None = Field(None, description="The column of ids.")
     as_new: bool = Field(False, description="By what the rows hold, even if their ids are known.")
 
@@ -313,10 +319,21 @@ class Matches(ItemRef):
     items: list[Match]
 
 
+class AdviceEntry(ItemRef):
+    settles: float = Field(description="How many wrong answers its label is expected to settle.")
+    doubt: float = Field(description="The probability that its likeliest class is wrong.")
+    predicted: str
+
+
+class AdviceAnswer(BaseModel):
+    type: str
+    items: list[AdviceEntry]
+
+
 class Completion(ItemRef):
     relation: str
     score: Unit
-    text: str | None = Field(description="A number in its unit with its spread, in words.")
+    text: str | None = Field(description="A number with its spread, or what is promised of a list, in words.")
     items: list[Match]
 
 
@@ -348,6 +365,11 @@ class Place(BaseModel):
     covariance: list[list[float]] = Field(description="How far the uncertainty carries it on the map.")
 
 
+class ClassSet(BaseModel):
+    coverage: float = Field(description="How often such sets hold the true class.")
+    classes: list[str] = Field(description="The likeliest first.")
+
+
 class CellEntry(BaseModel):
     column: str
     relation: str
@@ -355,6 +377,7 @@ class CellEntry(BaseModel):
     known: str | None
     expected: str | None
     spread: str | None = Field(description="Of a number, in its unit.")
+    interval: str | None = Field(description="Of a number: what holds it nine times of ten.")
     values: list[Match] = Field(description="Of a category: its values, the likeliest first.")
 
 
@@ -390,6 +413,7 @@ class ItemCard(ItemRef):
     true_label: str | None = Field(description="The hidden class, where the truth was given.")
     probabilities: list[LabelProbability]
     certainty: Certainty
+    sets: list[ClassSet] = Field(description="Which classes it may have; empty where none can be promised.")
     cells: list[CellEntry] = Field(description="Columns that have one cell an item.")
     relations: list[Walked] = Field(
         description="What it has and should have; columns of tags and words first."
@@ -460,6 +484,7 @@ class PredictedRow(ItemRef):
     known: str | None = Field(description="The class that the network or the row itself gives.")
     new: bool = Field(description="Whether the model has not learnt from it.")
     probabilities: list[LabelProbability]
+    set: list[str] | None = Field(description="Which classes it may have, where a coverage was asked for.")
 
 
 class DriftEntry(BaseModel):

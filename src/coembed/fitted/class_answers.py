@@ -52,6 +52,19 @@ def sets_of(
     return class_sets(doubt.p_values[rows], probabilities[rows], coverage)
 
 
+def named_sets(classes: np.ndarray, probabilities: np.ndarray, inside: np.ndarray) -> list[tuple[str, ...]]:
+    """Sets of classes by name, the likeliest first.
+
+    Examples
+    --------
+    >>> named_sets(np.array(["a", "b", "c"]), np.array([[0.1, 0.3, 0.6]]), np.array([[True, False, True]]))
+    [('c', 'a')]
+    """
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    ordered = np.take_along_axis(inside, order, axis=1)
+    return [tuple(str(name) for name in classes[at[row]]) for at, row in zip(order, ordered, strict=True)]
+
+
 def leading_classes(fitted: Fitted, type: str, rows: np.ndarray) -> np.ndarray:
     """One class for each item, by position: the observed one, or the likeliest of what is not ruled out."""
     probabilities, labels = fitted.predict_proba(type)[rows], fitted.labels_of(type)[rows]

@@ -21,8 +21,8 @@ DRAWN = 8
 """Labels that a class needs to count for as much as all labels together in how strange is usual of it."""
 LEAST = 1e-4
 """No class is less probable than this, and no usual surprise varies less."""
-PLAUSIBLE = 0.7
-"""Share of the p-value of an item's best class below which another may stay out, however strange the item."""
+HARDLY_LESS = 0.7
+"""Share of the probability of an item's likeliest class below which another may stay out."""
 ALL = slice(None)
 
 
@@ -142,19 +142,17 @@ class ClassDoubt:
 
 
 def class_sets(p_of_classes: np.ndarray, probabilities: np.ndarray, coverage: float) -> np.ndarray:
-    """Which classes an item may have (items x classes): what is not ruled out, and the likeliest one.
+    """Which classes an item may have (items x classes): what is not ruled out, and what is likeliest.
 
-    An item all of whose classes would be ruled out is stranger than those that were known: nothing stays out
-    that is hardly less plausible than its best class. A larger coverage never gives a smaller set.
+    Of an item that is stranger than all that was known everything would be ruled out: what is hardly less
+    probable than its likeliest class never is. A larger coverage never gives a smaller set.
 
     Examples
     --------
     >>> class_sets(np.array([[0.6, 0.2, 0.01]]), np.array([[0.7, 0.2, 0.1]]), 0.9)
     array([[ True,  True, False]])
-    >>> class_sets(np.array([[0.02, 0.018, 0.001]]), np.array([[0.5, 0.4, 0.1]]), 0.9)
+    >>> class_sets(np.array([[0.02, 0.01, 0.01]]), np.array([[0.45, 0.4, 0.15]]), 0.9)
     array([[ True,  True, False]])
     """
-    ruled_out = np.minimum(1 - check_share("coverage", coverage), PLAUSIBLE * p_of_classes.max(axis=1))
-    found = p_of_classes > ruled_out[:, None]
-    found[np.arange(len(found)), probabilities.argmax(axis=1)] = True
-    return found
+    likeliest = probabilities >= HARDLY_LESS * probabilities.max(axis=1, keepdims=True)
+    return (p_of_classes > 1 - check_share("coverage", coverage)) | likeliest

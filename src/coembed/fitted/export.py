@@ -178,7 +178,11 @@ def _write_table(fitted: Fitted, path: Path, format: str, new: Mapping[str, np.n
         fresh = [np.isin(np.arange(len(rows)), new.get(name, [])) for name, rows in parts.items()]
         columns["new"] = pa.array(np.concatenate(fresh))
     for part, values in (("mean", mean), ("std", std)):
-        columns |= {f"{part}{c}": pa.array(values[:, c]) for c in range(values.shape[1])}
+        if format == "parquet":  # one column of vectors, as databases of vectors have it
+            numbers = pa.array(np.ascontiguousarray(values, dtype=np.float32).ravel())
+            columns[part] = pa.FixedSizeListArray.from_arrays(numbers, values.shape[1])
+        else:
+            columns |= {f"{part}{c}": pa.array(values[:, c]) for c in range(values.shape[1])}
     with replacing_file(path) as sibling:
         (csv.write_csv if format == "csv" else parquet.write_table)(pa.table(columns), sibling)
     return [path]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coembed.fitted.batch_answers import Batch
     from coembed.fitted.growing import Embedded
     from coembed.fitted.imputing import Imputed
+    from coembed.fitted.label_advice import Advice
     from coembed.fitted.matches import Item, Match
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.pair_scores import PairScore
@@ -213,18 +214,20 @@ class Fitted:
 
         What is promised, and under which assumption: see the page on doubt of the documentation.
         """
-        from coembed.fitted.class_answers import sets_of
+        from coembed.fitted.class_answers import named_sets, sets_of
 
         items, probabilities = self.network.items(type), self.predict_proba(type)
         assert items.labels is not None
         inside = sets_of(self, items.name, coverage, np.arange(len(items)))
-        order = np.argsort(-probabilities, axis=1, kind="stable")
-        ordered, classes = np.take_along_axis(inside, order, axis=1), items.labels.classes
         found = np.empty(len(items), dtype=object)
-        found[:] = [
-            tuple(str(name) for name in classes[at[row]]) for at, row in zip(order, ordered, strict=True)
-        ]
+        found[:] = named_sets(items.labels.classes, probabilities, inside)
         return found
+
+    def ask_next(self, k: int = 20, type: str | None = None) -> list[Advice]:
+        """The unlabelled items whose labels would help most, best first: see :mod:`label_advice`."""
+        from coembed.fitted.label_advice import ask_next
+
+        return ask_next(self, k, type)
 
     def predict_rows(
         self,

@@ -57,14 +57,14 @@ class Newcomers:
     codes: Gaussians
     views: TypeViews | None = None
 
-    def score(self, relation: str, targets: np.ndarray, backwards: bool = False) -> np.ndarray:
-        """Scores with some items of the far end, newcomers x targets; the model's alone."""
-        joined = self.fitted.network.relation(relation)
-        if self.fitted.relations[relation].kind.grouped:
-            # a value of a category is weighed against all others of its column
-            scores = self._worth(self._moments(relation, self.fitted.span(joined)), relation)
-            return scores[:, targets - self._start(relation)]
-        return self._worth(self._moments(relation, targets, backwards), relation)
+    def answer(
+        self, relation: str, targets: np.ndarray, backwards: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`Fitted.answer` of all pairs with some items of the far end, newcomers x targets each."""
+        moments, worth = self._asked(relation, targets, backwards)
+        return answered(
+            self.fitted.network.relation(relation), self.fitted.relations[relation], moments, worth
+        )
 
     def complete(
         self, row: int, relation: str | None = None, k: int = 10, *, backwards: bool = False
@@ -81,16 +81,11 @@ class Newcomers:
         held = self._held(row, f"{name}{'<' if backwards and not undirected else '>'}")
         far = joined.source if backwards else joined.target
         others = np.arange(len(self.fitted.network.items(far))) if backwards else self.fitted.span(joined)
-        fit, one = self.fitted.relations[name], self._one(row)
-        worth: Callable[[Moments], np.ndarray]
-        if "codes" in fit.blends:
-            moments, worth = crossed_cosines(one.codes, self.fitted.codes_at(far, others)), fit.by_cosine
-        else:
-            moments, worth = one._moments(name, others, backwards), partial(self._worth, relation=name)
-        moments = Moments(*(part[0] for part in moments))
-        best = top(worth(moments), k, held - (others[0] if len(others) else 0))
-        found = answered(joined, fit, Moments(*(part[best] for part in moments)), worth)
-        return matches(self.fitted, far, others[best], *found, held)
+        one = self._one(row)
+        moments, worth = one._asked(name, others, backwards)
+        best = top(worth(moments)[0], k, held - (others[0] if len(others) else 0))
+        scores, std = one.answer(name, others[best], backwards)
+        return matches(self.fitted, far, others[best], scores[0], std[0], held)
 
     def nearest(self, row: int, to: str | None = None, k: int = 10) -> list[Match]:
         """The known items of a type most like a newcomer (cosine)."""
@@ -103,6 +98,16 @@ class Newcomers:
     def cell_features(self, rows: np.ndarray) -> np.ndarray | None:
         """What models of cells beside the space read of some of them."""
         return None if self.views is None else self.fitted.cell_features(self.type, rows, self.views)
+
+    def _asked(
+        self, relation: str, others: np.ndarray, backwards: bool
+    ) -> tuple[Moments, Callable[[Moments], np.ndarray]]:
+        """What is compared of all newcomers and some items at the other end, and what that is worth."""
+        fit, joined = self.fitted.relations[relation], self.fitted.network.relation(relation)
+        if "codes" not in fit.blends:
+            return self._moments(relation, others, backwards), partial(self._worth, relation=relation)
+        far = joined.source if backwards or self.type != joined.source else joined.target
+        return crossed_cosines(self.codes, self.fitted.codes_at(far, others)), fit.by_cosine
 
     def _moments(self, relation: str, others: np.ndarray, backwards: bool = False) -> Moments:
         """Scores of all newcomers with some items at the other end of a relation."""

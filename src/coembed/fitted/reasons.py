@@ -219,7 +219,7 @@ class Reasons:
             return claimed[own], scores[:, own]
         one = np.full(len(at), self.row)
         pairs = np.column_stack([at, one] if backwards else [one, at])
-        return fitted.score(joined.name, pairs), placed.score(joined.name, at, backwards)
+        return fitted.answer(joined.name, pairs)[0], placed.answer(joined.name, at, backwards)[0]
 
     def _owned(self, joined: Relation, at: np.ndarray, backwards: bool) -> list[np.ndarray]:
         """Of each target, the linked items of the same type that have it; every item has a number."""

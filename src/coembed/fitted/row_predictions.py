@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.fitted.class_answers import THRESHOLD, said_classes, sets_of, texts_of
+from coembed.fitted.class_answers import THRESHOLD, named_sets, said_classes, sets_of, texts_of
 from coembed.fitted.drift import Drift, drifts
 from coembed.fitted.matches import position
 from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
@@ -65,9 +65,7 @@ class Predictions:
     def set_texts(self) -> list[str]:
         """The classes of each set, likeliest first, parted by ;"""
         assert self.sets is not None
-        order = np.argsort(-self.probabilities, axis=1, kind="stable")
-        inside = np.take_along_axis(self.sets, order, axis=1)
-        return [";".join(map(str, self.classes[at[row]])) for at, row in zip(order, inside, strict=True)]
+        return [";".join(each) for each in named_sets(self.classes, self.probabilities, self.sets)]
 
     @property
     def agreement(self) -> tuple[int, float] | None:

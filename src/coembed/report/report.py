@@ -40,10 +40,18 @@ METRICS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     },
 }
 METRICS["links"] = METRICS["table2"]
+METRICS["profiling"] = {
+    "by cosine alone": (
+        ("recall_at_10", "precision_at_10", "mixing", "auc", "auc_matched"),
+        report_texts.PROFILING,
+    ),
+    "as answered": (("answered_recall_at_10",), ""),
+}
 HEADINGS = {
     "table1": "Node classification",
     "table2": "Attribute inference",
     "links": "Link prediction",
+    "profiling": "User profiling",
 }
 
 

@@ -57,6 +57,12 @@ RANKING = (
     "Every hidden item ranked among all items that are not known from training or validation, averaged "
     "over nodes with a hidden item."
 )
+PROFILING = (
+    "The vectors alone, as a database of vectors has them: a node's hidden attributes among the ten nearest "
+    "by cosine (recall), owners among the ten nodes nearest to an attribute with ten owners or more "
+    "(precision), and nodes among the twenty nearest of all items to an attribute, against their share of "
+    "all items (mixing: two clouds have 0, one has 1)."
+)
 CALIBRATION = (
     "Calibration error: gap between confidence and accuracy over 15 bins (smaller is better; always "
     "answering with how common the classes are is calibrated and useless, so that it is not ranked). "

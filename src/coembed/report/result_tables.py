@@ -22,6 +22,9 @@ METRIC_TITLES = {
     "mrr": "MRR",
     "recall_at_10": "recall@10",
     "ndcg_at_10": "nDCG@10",
+    "precision_at_10": "precision@10",
+    "mixing": "mixing",
+    "answered_recall_at_10": "recall@10, answered",
     "ece": "calib. error",
     "error_auroc": "error AUROC",
 }

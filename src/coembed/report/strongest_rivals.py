@@ -15,15 +15,21 @@ from coembed.report.result_tables import METRIC_TITLES
 from coembed.report.statistics import LEVEL, holm, mean_gain, paired_test
 
 OURS = "scan-best"
-METRICS = {"table1": "accuracy", "table2": "auc", "links": "auc"}
+METRICS = {"table1": "accuracy", "table2": "auc", "links": "auc", "profiling": "recall_at_10"}
 _PAIRS = ("auc", "ap", "auc_matched", "ap_matched", "mrr", "recall_at_10", "ndcg_at_10")
 RANKED = {
     "table1": ("classes", ("accuracy", "macro_f1", "error_auroc")),
     "table2": ("attributes", _PAIRS),
     "links": ("links", _PAIRS),
+    "profiling": ("profiling", ("recall_at_10", "precision_at_10", "auc", "auc_matched")),
 }
 """All figures of which more is better."""
-HEADINGS = {"table1": "classes, accuracy", "table2": "attributes, AUC", "links": "links, AUC"}
+HEADINGS = {
+    "table1": "classes, accuracy",
+    "table2": "attributes, AUC",
+    "links": "links, AUC",
+    "profiling": "profiling, recall@10",
+}
 
 
 class Beside(NamedTuple):

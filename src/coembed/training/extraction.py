@@ -31,7 +31,7 @@ from coembed.training.holdout import term_of, without_labels_of
 from coembed.training.label_ensemble import best_share
 from coembed.training.label_views import smoothed, walk_within
 from coembed.training.loop import History
-from coembed.training.prepared import Prepared
+from coembed.training.prepared import Prepared, Whole
 from coembed.version import __version__
 from coembed.views import Reading
 
@@ -109,9 +109,9 @@ def _space(
         evidence = model.evidence(key)
         probabilities = None
         if evidence.label_logits is not None:
-            own = model.labels[key].posterior(calibration.of(evidence.label_logits))
-            strength = prepared.strengths.get(name, 0.0)
-            probabilities = _leaning(own, network, name, strength, rows)
+            logits = _whole_logits(model, key, prepared.whole.get(name), evidence.label_logits, rows)
+            own = model.labels[key].posterior(calibration.of(logits))
+            probabilities = _leaning(own, network, name, rows, prepared)
             if name in prepared.opinions and prepared.settings.label_ensemble:
                 share, said = _share(own, network, name, rows, prepared)
                 opinion = own.new_tensor(np.array(prepared.opinions[name][rows.own.start : rows.own.stop]))
@@ -139,7 +139,7 @@ def _share(
         return prepared.shares[name], ""
     assert known is not None
     unknown = without_labels_of(network, {name: spared})  # asked about as those whose label nobody knows
-    leaning = _leaning(own, unknown, name, prepared.strengths.get(name, 0.0), rows)
+    leaning = _leaning(own, unknown, name, rows, prepared)
     told = gathered(leaning, rows).cpu().numpy()[spared]
     share = best_share(told, np.asarray(prepared.opinions[name])[spared], known.values[spared])
     of_type = "" if network.is_plain else f" of {name}"
@@ -147,21 +147,36 @@ def _share(
 
 
 def _doubt(space: TypeSpace, network: Network, name: str, prepared: Prepared) -> ClassDoubt | None:
-    """What the ensemble cannot rule out; where labels were spared instead, what they cannot."""
-    spared, known = prepared.spared.get(name), network.items(name).labels
-    if spared is None or not len(spared) or space.probabilities is None or known is None or known.several:
-        return prepared.doubts.get(name)
+    """What the ensemble cannot rule out; without one, what the spared labels cannot."""
+    spared, known, told = prepared.spared.get(name), network.items(name).labels, prepared.doubts.get(name)
+    nobody = spared is None or not len(spared) or space.probabilities is None
+    if told is not None or nobody or known is None or known.several:
+        return told
+    assert spared is not None
+    assert space.probabilities is not None
     return split_conformal(space.probabilities, known.values, spared)
 
 
-def _leaning(own: Tensor, network: Network, name: str, strength: float, rows: Partition) -> Tensor:
+def _whole_logits(model: SVAE, key: str, whole: Whole | None, logits: Tensor, rows: Partition) -> Tensor:
+    """What the label's network says of items that are seen as a whole."""
+    inference = model.inference[key]
+    if whole is None or not isinstance(inference, ViewsInference):
+        return logits
+    found = _views_layers(inference, Calibration()).label_logits(whole.views)
+    assert found is not None
+    return logits.new_tensor(found[rows.own.start : rows.own.stop])
+
+
+def _leaning(own: Tensor, network: Network, name: str, rows: Partition, prepared: Prepared) -> Tensor:
     """Probabilities that lean towards those of the links, as far as the ensemble found that to help."""
+    strength = prepared.strengths.get(name, 0.0)
     if not strength:
         return own
     known = network.items(name).labels
     assert known is not None
+    walk = prepared.whole[name].walk if name in prepared.whole else walk_within(network, name)
     everybody = gathered(own, rows).cpu().numpy()
-    found = smoothed(walk_within(network, name), everybody, known.values, strength)
+    found = smoothed(walk, everybody, known.values, strength)
     return own.new_tensor(found[rows.own.start : rows.own.stop])
 
 

@@ -30,16 +30,19 @@ from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
-from coembed.training.label_views import label_views
+from coembed.training.label_views import LabelViews, label_views
 from coembed.training.loop import train
 from coembed.training.pair_errors import with_pair_doubt
 from coembed.training.pair_score_weights import with_pair_scores
-from coembed.training.prepared import Prepared
+from coembed.training.prepared import Prepared, Whole
 from coembed.training.several_label_ensemble import calibrated
 from coembed.training.way_ensemble import with_way_models
-from coembed.views.budget import affordable_hidden, plan_views
+from coembed.views import Seen, TypeViews, training_views
+from coembed.views.budget import BYTES, affordable_hidden, plan_views
 from coembed.views.lens import MOST_SECOND
 
+WHOLE_BYTES = BYTES // 2
+"""Dense views up to which they are made again with what was kept aside. Larger networks lose little by it."""
 MOST_ASKED = 20_000
 """Unlabelled items that are enough to tell how sure the model is."""
 
@@ -127,6 +130,11 @@ def prepare(
     if seen is None or not (settings.calibrate or settings.label_ensemble):
         return prepared
     labelled = label_views(visible, settings.seed)
+    whole = visible if holdout is not None else without_labels_of(network, held.labels)
+    everything, around = seen.types, labelled
+    if (held.pairs or held.cells) and bytes_of(seen) <= WHOLE_BYTES:
+        alike = {name: seen.types[name].alike for name in seen.lens.types}
+        everything, around = training_views(whole, seen.lens, alike), label_views(whole, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
     out_of_fold, shares, doubts = {}, {}, {}
     for name in visible.labelled_types:
@@ -134,7 +142,7 @@ def prepare(
         assert known is not None
         of_type = "" if visible.is_plain else f" of {name}"
         tell(f"asking an ensemble about the classes{of_type}")
-        ensemble = call_ensemble(visible, seen.types[name], labelled, name, settings)
+        ensemble = call_ensemble(whole, everything[name], around, name, settings)
         if ensemble is not None:
             opinions[name], strengths[name] = ensemble.opinion, ensemble.strength
             shares[name] = ensemble.share
@@ -156,9 +164,22 @@ def prepare(
         thresholds=thresholds,
         shares=shares,
         doubts=doubts,
+        whole={}
+        if around is labelled
+        else {name: _whole(everything[name], around, name) for name in opinions},
         spared=spared,
         notices=tuple(said),
     )
+
+
+def bytes_of(seen: Seen) -> int:
+    """Of the dense views of all types."""
+    return sum(view.nbytes for views in seen.types.values() for view in views.dense.values())
+
+
+def _whole(views: TypeViews, labels: LabelViews, type: str) -> Whole:
+    own = labels.types.get(type)
+    return Whole(replace(views, dense={**views.dense, **labels.of(type)}), None if own is None else own.walk)
 
 
 def learn(

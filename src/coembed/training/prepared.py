@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.fitted.conformal import ClassDoubt, ClassScale
@@ -45,6 +46,17 @@ CLASSES = (
 
 
 @dataclass(frozen=True, eq=False)
+class Whole:
+    """What there is to see of a type's items when nothing is kept aside, and a step along their links.
+
+    The model is trained on less, so that pairs kept aside can judge it; classes need not be told from less.
+    """
+
+    views: TypeViews
+    walk: sp.csr_array | None
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """All that a fit learns from.
 
@@ -72,6 +84,9 @@ class Prepared:
         By type, what newcomers are shown of the classes of known items.
     doubts
         By type, which classes the ensemble cannot rule out.
+    whole
+        By type, what its classes are told from in the end, where that is more than what is seen in training.
+        Not among what is written for other processes, who do without.
     """
 
     settings: Settings
@@ -90,6 +105,7 @@ class Prepared:
     shares: Mapping[str, float] = field(default_factory=dict)
     mass: Mapping[str, np.ndarray] = field(default_factory=dict)
     doubts: Mapping[str, ClassDoubt] = field(default_factory=dict)
+    whole: Mapping[str, Whole] = field(default_factory=dict)
 
 
 def write_prepared(prepared: Prepared, folder: Path, source: Path | None = None) -> None:

@@ -1,5 +1,5 @@
 // The cards of items and of attributes.
-import { count, h, icon, percent, short } from "coembed/dom.js";
+import { count, figure, h, icon, percent, short } from "coembed/dom.js";
 import { bars, chips, heading, itemLink, matches, section, tone } from "coembed/parts.js";
 import { article, capital, classOf, isAttribute, many, sign, wayName } from "coembed/types.js";
 
@@ -46,6 +46,7 @@ function entityCard({ model, api, card, startFrom }) {
     label ? verdict(model, card, label, likely) : null,
     whyLabel,
     card.probabilities.length ? bars(model, card.type, card.probabilities, 3) : null,
+    possible(card),
     certainty(model, card),
     card.cells.length ? cells(model, card) : null,
     words.flatMap((walked) => [has(model, api, card, walked, "rarest first"), should(model, walked, 8, why(walked))]),
@@ -77,7 +78,7 @@ function should(model, walked, most, why) {
 // columns with one cell an item: what is known, and what the model expects
 function cells(model, card) {
   const expected = (cell) => {
-    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}`;
+    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}${cell.interval === null ? "" : `; 90 %: ${cell.interval}`}`;
     if (!cell.values.length) return "";
     return cell.kind === "yes/no" ? `yes ${percent(cell.values[0].score)}` : cell.values.slice(0, 3).map((match) => `${short(match.title, 24)} ${percent(match.score)}`).join(", ");
   };
@@ -106,6 +107,12 @@ function verdict(model, card, label, likely) {
   );
 }
 
+// which classes it may have, as often as that is promised; sets that are the same are said once
+function possible(card) {
+  const told = card.sets.filter((set, i) => i === card.sets.length - 1 || set.classes.length < card.sets[i + 1].classes.length);
+  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
+}
+
 function certainty(model, card) {
   const place = `its place is sharper than that of ${percent(card.certainty.sharper_than)}`;
   const text = card.certainty.surer_than === null ? `${place} of the ${many(model, card.type)}` : `Its class is surer than that of ${percent(card.certainty.surer_than)} of all ${many(model, card.type)}; ${place}`;
@@ -132,7 +139,7 @@ function explain(model, card, why, whyLabel, whyOf) {
 function reasons(model, why, most = 3) {
   const parts = why.reasons.filter((reason) => reason.contribution >= 0.001).slice(0, most).map((reason) => [
     reasonLink(model, reason),
-    h("small", { title: `Its share of ${why.claimed.toFixed(2)}; without it alone the probability would be ${reason.without.toFixed(2)}` }, ` ${signed(reason.contribution)}`),
+    h("small", { title: `Its share of ${figure(why.claimed)}; without it alone the probability would be ${figure(reason.without)}` }, ` ${signed(reason.contribution)}`),
   ]);
   return join(parts);
 }
@@ -140,7 +147,7 @@ function reasons(model, why, most = 3) {
 // a reason without a relation is the known class of the item itself
 const reasonLink = (model, reason) => (reason.relation ? itemLink(model, { ...reason, label: null }, { class: "item inline" }) : `its class ${short(reason.title, 40)}`);
 
-const signed = (value) => `+${value.toFixed(value >= 0.1 ? 2 : 3)}`;
+const signed = (value) => `+${figure(value)}`;
 
 function sentence(model, card, why) {
   const words = [];
@@ -149,7 +156,7 @@ function sentence(model, card, why) {
     const rest = why.owners_total - names.length;
     words.push("linked ", ...join(names), rest > 0 ? ` and ${rest} more have it` : names.length > 1 ? " have it" : " has it");
   }
-  const pointing = why.reasons.filter((reason) => !why.owners.includes(reason.id) && reason.contribution > 0.001).slice(0, why.owners.length ? 1 : 2);
+  const pointing = why.reasons.filter((reason) => !why.owners.includes(reason.id) && reason.contribution > 0.01 * why.claimed).slice(0, why.owners.length ? 1 : 2);
   if (pointing.length) {
     if (words.length) words.push("; ");
     words.push(...join(pointing.map((reason) => [reasonLink(model, reason), h("small", {}, ` ${signed(reason.contribution)}`)])), pointing.length > 1 ? " point to it" : " points to it");

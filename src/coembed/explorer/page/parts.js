@@ -62,12 +62,12 @@ export function bars(model, type, rows, most = 4) {
   return h("div.bars", {}, first, rest.length ? h("details.more", {}, h("summary", {}, `${rest.length} more classes`), rest.map(line)) : null);
 }
 
-const deviation = (std, unit) => (unit === "value" ? figure(std) : std.toFixed(std < 0.0095 ? 3 : 2));
+const deviation = (std, unit) => (unit === "cosine" ? std.toFixed(std < 0.0095 ? 3 : 2) : figure(std));
 
 // one line of an answer: the item, its score as a bar, the score, its uncertainty
 export function matchRow(model, match, { most = 1, why = null, button = null, unit = "probability" } = {}) {
   const width = Math.max(0, Math.min(1, match.score / (most || 1)));
-  const value = unit === "value" ? figure(match.score) : match.score.toFixed(2);
+  const value = unit === "cosine" ? match.score.toFixed(2) : figure(match.score);
   return h(
     "li.match",
     {},
@@ -84,7 +84,8 @@ export function matchRow(model, match, { most = 1, why = null, button = null, un
 }
 
 export function matches(model, list, options = {}) {
-  const most = options.unit === "value" ? Math.max(...list.map((match) => match.score), 1e-9) : 1;
+  // of all pairs few are there: bars compare the lines of a list
+  const most = options.unit === "cosine" ? 1 : Math.max(...list.map((match) => match.score), 1e-9);
   return list.length ? h("ul.matches", {}, list.map((match) => matchRow(model, match, { most, ...options, why: options.why?.(match), button: options.button?.(match) }))) : h("p.empty", {}, "There is nothing to rank.");
 }
 
