@@ -38,3 +38,13 @@ def test_summary_is_json_even_of_nothing():
     assert json.loads(json.dumps(figures)) == figures
     assert figures["links_inside_a_class"] is None
     assert figures["link_density"] is None
+
+
+def test_a_notebook_shows_tables_and_escapes_names():
+    network = Network.build(
+        [[0, 1], [1, 0]], [[1], [1]], node_names=["a", "b"], attribute_names=["<b>bold</b>"], name="<script>"
+    )
+    html = network._repr_html_()
+    assert "<td>links</td><td>node with node</td><td>1</td>" in html
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -21,6 +24,8 @@ from coembed.cli import (
     train,
     why,
 )
+from coembed.cli.console import hushed
+from coembed.cli.options import Quiet
 from coembed.version import __version__
 
 app = typer.Typer(
@@ -33,25 +38,48 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _with_quiet(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option --quiet, if it does not have one of its own."""
+    signature = inspect.signature(command)
+    if "quiet" in signature.parameters:
+        return command
+
+    @wraps(command)
+    def asked(*arguments: Any, quiet: bool = False, **options: Any) -> None:
+        with hushed(quiet):
+            command(*arguments, **options)
+
+    # typer reads either, and would look for the names of types in this module
+    hints = {**get_type_hints(command, include_extras=True), "quiet": Quiet}
+    option = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False)
+    given = [*signature.parameters.values(), option]
+    asked.__annotations__ = hints
+    asked.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[each.replace(annotation=hints[each.name]) for each in given], return_annotation=None
+    )
+    return asked
+
+
 START, SHOW, ASK, FILES = "Start here", "See a model", "Ask a model", "Files"
 
-app.command(rich_help_panel=START)(demo.demo)
-app.command(rich_help_panel=START)(train.train)
-app.command(rich_help_panel=START)(evaluate.evaluate)
-app.command(rich_help_panel=START)(reproduce.reproduce)
+app.command(rich_help_panel=START)(_with_quiet(demo.demo))
+app.command(rich_help_panel=START)(_with_quiet(train.train))
+app.command(rich_help_panel=START)(_with_quiet(evaluate.evaluate))
+app.command(rich_help_panel=START)(_with_quiet(reproduce.reproduce))
 for question in (query.predict, impute.impute, complete.complete, complete.links):
-    app.command(rich_help_panel=ASK)(question)
+    app.command(rich_help_panel=ASK)(_with_quiet(question))
 for near in (query.profile, query.similar, query.nearest, why.why):
-    app.command(rich_help_panel=ASK)(near)
-app.command("ask-next", rich_help_panel=ASK)(ask_next.ask_next)
-app.command("map", rich_help_panel=ASK)(model_files.draw)
+    app.command(rich_help_panel=ASK)(_with_quiet(near))
+app.command("ask-next", rich_help_panel=ASK)(_with_quiet(ask_next.ask_next))
+app.command("map", rich_help_panel=ASK)(_with_quiet(model_files.draw))
 for show in (explore.explore, explore.serve, explore.report):
-    app.command(rich_help_panel=SHOW)(show)
-app.command(rich_help_panel=FILES)(network_commands.info)
-app.command(rich_help_panel=FILES)(network_commands.convert)
-app.command(rich_help_panel=FILES)(synthesize.synthesize)
-app.command(rich_help_panel=FILES)(model_files.embed)
-app.command(rich_help_panel=FILES)(model_files.export)
+    app.command(rich_help_panel=SHOW)(_with_quiet(show))
+app.command(rich_help_panel=FILES)(_with_quiet(network_commands.info))
+app.command(rich_help_panel=FILES)(_with_quiet(network_commands.convert))
+app.command(rich_help_panel=FILES)(_with_quiet(synthesize.synthesize))
+app.command(rich_help_panel=FILES)(_with_quiet(model_files.embed))
+app.command(rich_help_panel=FILES)(_with_quiet(model_files.export))
 
 
 def _version(asked: bool) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
 
@@ -25,9 +27,29 @@ def to_stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+_HUSHED = ContextVar("hushed", default=False)
+
+
 def say(message: str, style: str = "") -> None:
     """A remark for the person at the terminal."""
-    to_stderr().print(Text(message, style=style), soft_wrap=True)
+    if not _HUSHED.get():
+        to_stderr().print(Text(message, style=style), soft_wrap=True)
+
+
+@contextmanager
+def hushed(quiet: bool) -> Iterator[None]:
+    """Without remarks, if it should be quiet; what goes wrong is still told by who called.
+
+    Examples
+    --------
+    >>> with hushed(True):
+    ...     say("nobody hears this")
+    """
+    before = _HUSHED.set(quiet or _HUSHED.get())
+    try:
+        yield
+    finally:
+        _HUSHED.reset(before)
 
 
 def print_json(value: Any) -> None:

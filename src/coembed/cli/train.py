@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.config_files import Config, read_config, write_config
 from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
 from coembed.cli.options import (
     Changes,
@@ -15,7 +16,6 @@ from coembed.cli.options import (
     Json,
     LabelColumns,
     NetworkPaths,
-    Preset,
     Quiet,
     SchemaFile,
     reading_options,
@@ -34,9 +34,12 @@ def train(
         typer.Option("--output", "-o", metavar="MODEL", help="Folder for the model.", show_default=False),
     ],
     task: Annotated[
-        str, typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`.")
-    ] = "classification",
-    preset: Preset = "best",
+        str | None,
+        typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`."),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="Where the settings come from: `best`, or `paper`.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of everything random.", show_default=False)
     ] = None,
@@ -45,6 +48,13 @@ def train(
         int | None, typer.Option("--dim", help="Coordinates of a node.", show_default=False)
     ] = None,
     changes: Changes = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", metavar="FILE", help="A .toml with preset, task, [settings]."),
+    ] = None,
+    save_config: Annotated[
+        Path | None, typer.Option("--save-config", metavar="FILE", help="Write such a .toml.")
+    ] = None,
     label: LabelColumns = None,
     kinds: ColumnKinds = None,
     schema: SchemaFile = None,
@@ -88,6 +98,10 @@ def train(
 
     `coembed train customers.csv friends.csv -o model --label segment --as zip=category`
 
+    `coembed train my-network/ -o model --dim 32 --save-config mine.toml`
+
+    `coembed train my-network/ -o again --config mine.toml --seed 1`
+
     `coembed train million/ -o model --checkpoint million.run --resume`
 
     `torchrun --nproc-per-node 4 -m coembed train large-network/ -o model`
@@ -101,10 +115,14 @@ def train(
     if resume and checkpoint is None and job.processes == 1:
         raise InputError("--resume goes on from a checkpoint: name its folder with --checkpoint")
     check_place(output)
-    settings = preset_settings(preset, task).parse(changes or [])  # type: ignore[arg-type]
+    given = Config() if config is None else read_config(config)
+    preset, task = preset or given.preset or "best", task or given.task or "classification"
+    settings = preset_settings(preset, task).change(**given.settings).parse(changes or [])  # type: ignore[arg-type]
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
     quiet = quiet or not job.first
+    if save_config is not None and job.first:
+        write_config(save_config, preset, task, settings)
     tables = reading_options(label, kinds, schema)
     data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
     if data is not None and not quiet:

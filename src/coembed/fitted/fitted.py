@@ -84,6 +84,14 @@ class Fitted:
         kept = f"{self.code_dim} coordinates, preset {self.preset}"
         return "\n".join([f"Fitted model of {lines[0].partition('): ')[2]}; {kept}", *lines[1:]])
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the network that it was fitted to, and how good its classes are."""
+        from coembed.network.notebook import lines_html, network_html
+
+        told = [line for each in self.history.get("truth", {}).values() for line in each["lines"]]
+        kept = f"Fitted model: {self.code_dim} coordinates, preset {self.preset}"
+        return lines_html([kept, *told]) + network_html(self.network)
+
     # What it is
 
     @property

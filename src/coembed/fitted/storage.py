@@ -21,11 +21,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
-from coembed.files import checksum, locked, make_folder, put_in_place, written
+from coembed.files import checksum, locked, make_folder, put_in_place, replacing_file, written
 from coembed.fitted.cell_models import CellModel
 from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
+from coembed.fitted.history_lines import FILE as HISTORY
+from coembed.fitted.history_lines import history_lines
 from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
@@ -146,6 +148,8 @@ def save(
                     _remove_empty(place)
                 raise
             _remove_arrays(place, keep=name)
+            with replacing_file(place / HISTORY) as part:
+                part.write_text("".join(f"{line}\n" for line in history_lines(record["history"])), "utf-8")
             if index:
                 build_index(fitted, place, name, progress)
     return place

@@ -172,6 +172,12 @@ class Network:
             lines[11:] = [f"  ... and {len(lines) - 11} more relations"]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: its types and its relations as tables."""
+        from coembed.network.notebook import network_html
+
+        return network_html(self)
+
     # Types and relations
 
     @property
