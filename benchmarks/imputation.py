@@ -2,10 +2,10 @@
 
 OMP_NUM_THREADS=1 python benchmarks/imputation.py FOLDER FILE.jsonl [--seeds 1] [--tables penguins,fair]
 
-Tables are those of benchmarks/tables.py. A tenth of the known cells is hidden, the default model is trained on
-the rest, and each imputer fills them in. Of numbers: the root of the mean squared error, in standard
-deviations of the column, and the share of cells within 1.645 spreads of what is expected; of others: the share
-told wrongly. One line of the file a table and seed; what is there is not run again.
+Tables are those of benchmarks/tables.py. A tenth of the known cells is hidden, the default model is trained
+on the rest, and each imputer fills them in. Of numbers: the root of the mean squared error, in standard
+deviations of the column, and the share of cells within 1.645 spreads of what is expected; of others: the
+share told wrongly. One line of the file a table and seed; what is there is not run again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Several classes an item: the default model beside the floors, in mean average precision, 10 % of labels seen.
+"""Several classes an item, a tenth of the labels seen: the default beside floors, in mean average precision.
 
 OMP_NUM_THREADS=1 python benchmarks/several_labels.py FILE.jsonl [--tables FOLDER] [--seeds 1]
 
 On a made-up network (800 people, each with some of six interests that follow from three hidden traits, which
-their words and acquaintances show, too); and, with --tables, on a folder like that of the bundled tables, whose
-verbs have the column `frames`. What is in the file is not run again.
+their words and acquaintances show, too); and, with --tables, on a folder like that of the bundled tables,
+whose verbs have the column `frames`. What is in the file is not run again.
 """
 
 from __future__ import annotations

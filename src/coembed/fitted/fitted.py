@@ -434,6 +434,26 @@ class Fitted:
 
         return place_newcomers(self, type, rows, labels)
 
+    def to_frame(self, type: str | None = None, like: Any = None) -> Any:
+        """The items of a type as a data frame: id, classes, probabilities, spread, codes; a row an item.
+
+        `like` is the name of a library (``pandas``, ``polars``, ``pyarrow``) or one of its frames; by default
+        the one that is in use in this process.
+        """
+        from coembed.fitted.frame_export import to_frame
+
+        return to_frame(self, type, like)
+
+    def write_to(self, thing: Any) -> Any:
+        """Write codes, spread, classes and probabilities into AnnData, a graph, `Data` or `HeteroData`.
+
+        By the ids of items, whatever their order: into `obsm`, `varm` and `obs`; into attributes of nodes;
+        into tensors of each type. All are called ``coembed`` or begin so. Gives the object back.
+        """
+        from coembed.fitted.write_back import write_to
+
+        return write_to(self, thing)
+
     def map2d(self, method: str = "auto", seed: int = 0) -> Layout:
         """All items on a plane: ``pca``, ``tsne``, or ``auto`` (t-SNE if installed)."""
         from coembed.maps.layout import make_layout

@@ -239,6 +239,13 @@ class Network:
         items = self.items(type)
         return replace(self, types={**self.types, items.name: items.with_labels(labels)})
 
+    def with_classes(self, labels: Labels, type: str | None = None) -> Network:
+        """With other labels and classes, of the main type unless said."""
+        items = self.items(type)
+        return replace(
+            self, types={**self.types, items.name: Items.build(items.name, items.ids, items.titles, labels)}
+        )
+
     def with_titles(self, titles: NameArray, type: str | None = None) -> Network:
         """With other titles, of the main type unless said."""
         items = self.items(type)

@@ -31,8 +31,8 @@ from coembed.views.decomposition import affordable_rank
 OWN_TYPE = 0.03
 CANDIDATES = 6000
 BATCH = 512
-PASSES = 10
-STEPS = (150, 300)
+PASSES = 40
+STEPS = (150, 600)
 LEARNING_RATE = 0.05
 TEMPERATURE = 12.0
 WIDE_FROM = 30
