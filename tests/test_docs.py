@@ -176,7 +176,7 @@ def test_every_page_is_in_the_index():
 
 def test_every_command_and_option_is_described():
     page = text_of(ROOT / "docs" / "cli.md")
-    sections = dict(re.findall(r"^## `(\w+)`$(.*?)(?=^## |\Z)", page, re.M | re.S))
+    sections = dict(re.findall(r"^## `([\w-]+)`$(.*?)(?=^## |\Z)", page, re.M | re.S))
     assert set(sections) == set(COMMANDS)
     for name, command in COMMANDS.items():
         for parameter in command.params:

@@ -9,12 +9,16 @@ import pickle
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.io
 import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from coembed.fitted import Fitted
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 sys.path.insert(0, str(CORPUS.parents[1]))
@@ -119,10 +123,31 @@ def _models(network: object) -> None:
     general = people_network(people=12, films=8)
     write(general, CORPUS / "mapped-types", "mapped")
     small = {"epochs": 2, "dim": 3, "hidden": 4, "rank": 3, "space_dim": 6}
-    save(fit(general, preset_settings("best", **small)), CORPUS / "model")
+    save(_doubting(fit(general, preset_settings("best", **small))), CORPUS / "model")
     paper = preset_settings("paper", epochs=2, dim=3, hidden=4)
     save(fit(network, paper), CORPUS / "model-paper")
     fit(network, paper, checkpoints=Checkpoints(CORPUS / "checkpoint", minutes=0))
+
+
+def _doubting(fitted: Fitted) -> Fitted:
+    """With doubt of classes, pairs and numbers, which so small a network does not tell."""
+    from dataclasses import replace
+
+    from coembed.fitted.pair_doubt import PairDoubt
+    from coembed.training.class_doubt import split_conformal
+
+    known = np.flatnonzero(fitted.labels_of("person") >= 0)
+    doubt = split_conformal(fitted.predict_proba("person"), fitted.labels_of("person"), known)
+    pairs = PairDoubt.of(np.linspace(0.5, 1, 9), np.linspace(0, 0.6, 40), 0.1)
+    fits = {
+        "saw": replace(fitted.relations["saw"], doubt=pairs),
+        "income": replace(fitted.relations["income"], errors=np.linspace(0, 2, 20).astype(np.float32)),
+    }
+    return replace(
+        fitted,
+        types={**fitted.types, "person": replace(fitted.types["person"], doubt=doubt)},
+        relations={**fitted.relations, **fits},
+    )
 
 
 if __name__ == "__main__":

@@ -37,6 +37,13 @@ CHANGES = {
     "directions of another space": ("/types/film/direction", lambda a: a[:, :-1], "directions"),
     "NaN among the directions": ("/types/film/direction", lambda a: _with(a, np.nan), "NaN or infinity"),
     "steering into another space": ("/placing/steering/film/saw<", lambda a: a[:, :-1], "steering"),
+    "p-values for others": ("/types/person/doubt/p_values", lambda a: a[:-1], "p-values"),
+    "p-values of other classes": ("/types/person/doubt/p_values", lambda a: a[:, :-1], "p-values"),
+    "a scale of nothing": (
+        "/types/person/doubt/scale/spread",
+        np.zeros_like,
+        "divides by zero",
+    ),
     "labels for others": ("/labels/person", lambda a: a[:-1], "labels do not fit"),
 }
 

@@ -35,8 +35,8 @@ PASSES = 40
 STEPS = (150, 600)
 LEARNING_RATE = 0.05
 TEMPERATURE = 12.0
-WIDE_FROM = 30
-"""Entries an item from which on a space of twice the coordinates is needed to tell them."""
+WIDE_FROM, WIDER = 30, 4
+"""Entries an item from which on a space of so many times the coordinates is needed to tell them."""
 MOST_TAUGHT = 30_000
 """Items that are taught; of more some drawn at random, and the others are placed as newcomers are."""
 
@@ -50,7 +50,7 @@ def with_common_space(
     largest = max(len(items) for items in network.types.values())
     dim = int(fitted.settings.get("space_dim", 0))
     if entries > WIDE_FROM * sum(len(items) for items in network.types.values()):
-        dim *= 2
+        dim *= WIDER
     dim = affordable_rank(dim, largest)
     if not dim or not entries or fitted.placing is None:
         return fitted

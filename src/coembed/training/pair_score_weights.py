@@ -13,6 +13,7 @@ from coembed.fitted.score_blend import weigh
 from coembed.network.pairs import matched_negatives
 from coembed.network.relations import Relation
 from coembed.training.holdout import Holdout
+from coembed.training.rank_blend import ordering
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
@@ -21,8 +22,8 @@ WEIGHED = 50_000
 def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     """The fitted result with closed-form scores, weighed on the pairs that were kept aside.
 
-    Two weighings for each relation: `likely` against absent pairs of any kind, `lift` against absent pairs
-    of items as popular.
+    Two weighings for each relation: `likely` against absent pairs of any kind, and against what else an item
+    might have; `lift` against absent pairs of items as popular.
     """
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
     fits = dict(fitted.relations)
@@ -40,6 +41,8 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
             blend = weigh(features, fitted.pair_features(others, name), seed)
             if blend is not None:
                 blends[kind] = blend
+        if "likely" in blends:
+            blends["likely"] = ordering(fitted, name, blends["likely"], present, absent, seed)
         # without any weights there is nothing to keep them for
         fits[name] = replace(fits[name], blends=blends) if blends else replace(fits[name], vectors=None)
     return replace(fitted, relations=fits)

@@ -27,6 +27,8 @@ TAIL = 0.25
 """Share of proposals drawn by their odds from all, so that what comes far behind has an order too."""
 KNOWN_LINKS, KNOWN_WORDS = 0.2, 0.5
 """Shares of what is known, beside what is proposed: of links, and of an item's words."""
+MANY_WORDS = 100.0
+"""Words of an item that halve their share: each of many holds it by less."""
 OWNERS = 10.0
 """Owners of a word that weigh as much as all those proposed: of thousands none stands behind a guess."""
 ROWS = 512
@@ -102,7 +104,8 @@ def neighbours_wanted(fitted: Fitted, stack: Stack, tell: Tell, seed: int = 0) -
             owners = np.diff(backwards.indptr)
             near, far = np.full(forwards.shape[0], KNOWN_LINKS), np.full(len(owners), KNOWN_LINKS)
             if relation.column is not None:
-                near, far = np.full(len(near), KNOWN_WORDS), owners / (owners + OWNERS)
+                words = np.diff(forwards.indptr)
+                near, far = KNOWN_WORDS * MANY_WORDS / (words + MANY_WORDS), owners / (owners + OWNERS)
             forwards = scaled_rows(forwards, near) + scaled_rows(proposed[0], 1 - near)
             backwards = scaled_rows(backwards, far) + scaled_rows(proposed[1], 1 - far)
         add(relation.source, relation.target, forwards, weight)

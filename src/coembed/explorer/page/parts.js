@@ -62,12 +62,14 @@ export function bars(model, type, rows, most = 4) {
   return h("div.bars", {}, first, rest.length ? h("details.more", {}, h("summary", {}, `${rest.length} more classes`), rest.map(line)) : null);
 }
 
-const deviation = (std, unit) => (unit === "cosine" ? std.toFixed(std < 0.0095 ? 3 : 2) : figure(std));
+// of all pairs few are there: probabilities are small, and read better as parts of a hundred
+const hundredths = (share) => (share >= 0.0995 ? (100 * share).toFixed(0) : share >= 0.00095 ? (100 * share).toPrecision(2) : (100 * share).toFixed(2));
+const shown = (score, unit) => (unit === "probability" ? `${hundredths(score)} %` : unit === "cosine" ? score.toFixed(2) : figure(score));
+const deviation = (std, unit) => (unit === "probability" ? hundredths(std) : unit === "cosine" ? std.toFixed(std < 0.0095 ? 3 : 2) : figure(std));
 
 // one line of an answer: the item, its score as a bar, the score, its uncertainty
 export function matchRow(model, match, { most = 1, why = null, button = null, unit = "probability" } = {}) {
   const width = Math.max(0, Math.min(1, match.score / (most || 1)));
-  const value = unit === "cosine" ? match.score.toFixed(2) : figure(match.score);
   return h(
     "li.match",
     {},
@@ -77,7 +79,7 @@ export function matchRow(model, match, { most = 1, why = null, button = null, un
       itemLink(model, match),
       match.known ? h("span.tag", { title: "The network already holds this" }, "has") : null,
       button,
-      h("span.score", { title: `${unit} ${match.score.toPrecision(3)}, standard deviation ${match.std.toPrecision(2)}` }, h("i", { style: { width: `${(46 * width).toFixed(0)}px` } }), h("b", {}, value), h("small", {}, ` ± ${deviation(match.std, unit)}`)),
+      h("span.score", { title: `${unit} ${match.score.toPrecision(3)}, standard deviation ${match.std.toPrecision(2)}` }, h("i", { style: { width: `${(46 * width).toFixed(0)}px` } }), h("b", {}, shown(match.score, unit)), h("small", {}, ` ± ${deviation(match.std, unit)}`)),
     ),
     why,
   );

@@ -1,0 +1,90 @@
+"""Scores that order what an item might have: of the whole row by a sample, and as sure as they are right."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from coembed.fitted.score_blend import weigh
+from coembed.network import split_attributes
+from coembed.settings import preset_settings
+from coembed.training import Holdout, fit, rank_blend
+from coembed.training.rank_blend import _as_sure_as_right, _drawn, _fitted_to_rows, ordering
+
+
+@pytest.fixture(scope="module")
+def split(demo):
+    return split_attributes(demo, validation=0.1, test=0.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(demo, split):
+    held = Holdout(pairs={"attributes": (split.validation, split.validation_negatives)})
+    settings = preset_settings("best", epochs=8, dim=8, hidden=8, rank=16, space_dim=0)
+    return fit(split.visible(demo), settings, holdout=held)
+
+
+def test_a_sample_of_a_row_stands_for_all_of_it():
+    rng = np.random.default_rng(0)
+    scores, known = rng.normal(size=(30, 1000)), rng.random((30, 1000)) < 0.1
+    columns, weights = _drawn(scores, known, rng)
+    assert not weights[
+        np.take_along_axis(known, columns, axis=1)
+    ].any()  # what is known stands against nothing
+    np.testing.assert_allclose(weights.sum(axis=1), (~known).sum(axis=1))
+    foremost = np.sort(np.where(known, -np.inf, scores), axis=1)[:, -rank_blend.FOREMOST :]
+    first = np.take_along_axis(scores, columns[:, : rank_blend.FOREMOST], axis=1)
+    np.testing.assert_array_equal(np.sort(first, axis=1), foremost)
+    sums = (weights * np.exp(np.take_along_axis(scores, columns, axis=1))).sum(axis=1)
+    whole = np.where(known, 0.0, np.exp(scores)).sum(axis=1)
+    assert abs(sums.sum() / whole.sum() - 1) < 0.1
+
+
+def test_what_tells_rows_apart_but_orders_none_of_them_is_unlearnt():
+    """One feature says how much an item has, one which of all it has: only the second orders a row."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(0, 2, 400)
+    present = np.column_stack([size + 2, rng.normal(0.7, 1, 400)])
+    blend = weigh(present, np.column_stack([rng.normal(-2, 2, 400), rng.normal(-0.7, 1, 400)]))
+    others = np.stack([np.repeat(size[:, None] + 2, 60, axis=1), rng.normal(-0.7, 1, (400, 60))], axis=-1)
+    found = _fitted_to_rows(blend, present, others, np.ones((400, 60)))
+
+    def mean_rank(of):
+        return (of.logits(others) > of.logits(present)[:, None]).sum(axis=1).mean()
+
+    assert mean_rank(found) <= mean_rank(blend)
+    step = np.array([[0.0, 0.0], [0.0, 1.0]])
+    assert np.diff(found.logits(step))[0] > np.diff(blend.logits(step))[0]
+
+
+def test_probabilities_are_those_of_present_among_absent_pairs(fitted, split):
+    present, absent = (
+        fitted.pair_features(p, "attributes") for p in (split.validation, split.validation_negatives)
+    )
+    blend = weigh(present, absent)._replace(second_bias=np.array([7.0], dtype=np.float32))  # far too sure
+    found = _as_sure_as_right(blend, blend.logits(present), blend.logits(absent))
+    told = np.concatenate([expit(found.logits(each)) for each in (present, absent)])
+    assert abs(told.mean() - 0.5) < 0.02
+
+
+def test_what_was_kept_aside_comes_further_forward(fitted, split):
+    present, absent = split.validation, split.validation_negatives
+    blend = weigh(*(fitted.pair_features(each, "attributes") for each in (present, absent)))
+
+    def reciprocal_rank(of):
+        fits = replace(fitted.relations["attributes"], blends={"likely": of})
+        scores = replace(fitted, relations={**fitted.relations, "attributes": fits}).score_rows(
+            present[:, 0], "attributes"
+        )
+        own = scores[np.arange(len(present)), present[:, 1]]
+        free = fitted.network.attributes[present[:, 0]].toarray() == 0
+        return (1 / (1 + ((scores > own[:, None]) & free).sum(axis=1))).mean()
+
+    assert reciprocal_rank(ordering(fitted, "attributes", blend, present, absent)) > reciprocal_rank(blend)
+
+
+def test_few_pairs_leave_the_combination_as_it_is(fitted, split):
+    present, absent = split.validation, split.validation_negatives
+    blend = weigh(*(fitted.pair_features(each, "attributes") for each in (present, absent)))
+    assert ordering(fitted, "attributes", blend, present[:50], absent) is blend
