@@ -61,7 +61,7 @@ def test_what_is_not_weighed_is_a_score(demo):
 
 
 def test_the_spread_is_that_of_the_score_shown(demo):
-    joined, fitted = demo.network.relation("attributes"), demo.relations["attributes"]
+    fitted = demo.relations["attributes"]
     pairs = np.column_stack([np.arange(40), np.arange(40)])
     shown, spread = demo.answer("attributes", pairs)
     moments = demo._pair_moments("attributes", pairs, lift=False)
@@ -70,7 +70,7 @@ def test_the_spread_is_that_of_the_score_shown(demo):
     drawn = []
     for _ in range(4000):
         at = Moments(rng.normal(moments.mean, np.sqrt(moments.variance)), moments.variance)
-        drawn.append(expit(blend.logits_of([logits(at, True), *others]) + logit(prevalence(joined))))
+        drawn.append(expit(blend.logits_of([logits(at, True), *others]) + fitted.shifts["likely"]))
     np.testing.assert_allclose(spread, np.std(drawn, axis=0), rtol=0.35, atol=2e-4)
     assert np.all((shown > 0) & (shown < 1))
 
@@ -80,10 +80,12 @@ def test_the_shift_is_that_of_the_odds():
     links[0, 1] = links[1, 0] = 1
     relation = Relation.build("links", "node", "node", links)
     fit_ = RelationFit(blends={"likely": None})
-    shown, spread = answered(relation, fit_, Moments(np.zeros(1), np.zeros(1)), lambda m: expit(m.mean))
+    shown, spread = answered(
+        relation, fit_, "likely", Moments(np.zeros(1), np.zeros(1)), lambda m: expit(m.mean)
+    )
     assert shown[0] == pytest.approx(0.1)  # even odds against as many, one in ten of all
     assert spread[0] == 0
-    _, wider = answered(relation, fit_, Moments(np.zeros(1), np.ones(1)), lambda m: expit(m.mean))
+    _, wider = answered(relation, fit_, "likely", Moments(np.zeros(1), np.ones(1)), lambda m: expit(m.mean))
     assert wider[0] == pytest.approx((expit(logit(0.1) + 1) - expit(logit(0.1) - 1)) / 2)
 
 

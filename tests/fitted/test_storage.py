@@ -93,7 +93,7 @@ def test_a_new_model_replaces_the_old_and_leaves_no_litter(fitted, unlabelled, t
     save(unlabelled, tmp_path / "model")
     save(fitted, tmp_path / "model")
     same(load(tmp_path / "model"), fitted)
-    assert len(list((tmp_path / "model").iterdir())) == 2
+    assert len(list((tmp_path / "model").iterdir())) == 3
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_failure_at_any_step_keeps_the_old_model_or_has_the_new_one(
             save(fitted, tmp_path / "model")
     same(load(tmp_path / "model"), fitted if step == "_remove_arrays" else unlabelled)
     save(fitted, tmp_path / "model")
-    assert len(list((tmp_path / "model").iterdir())) == 2
+    assert len(list((tmp_path / "model").iterdir())) == 3
 
 
 @pytest.mark.parametrize("step", STEPS[:3])
@@ -149,7 +149,7 @@ save(replace(fitted, types={{**fitted.types, "node": moved}}), {str(folder)!r})
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
     same(load(folder), fitted)
     save(fitted, folder)
-    assert len(list(folder.iterdir())) == 2  # the next save sweeps up
+    assert len(list(folder.iterdir())) == 3  # the next save sweeps up
 
 
 def test_a_file_in_the_way_is_refused(fitted, tmp_path):

@@ -1,8 +1,9 @@
 """How likely a pair is among all pairs that could be, and how far the doubt about its ends moves that.
 
 The combination of scores is weighed on as many pairs that are not there as are. Of all pairs far fewer are:
-shifting the logit by that of their share makes of a score that ranks a probability that can be counted on,
-and pairs at random are on average as likely as pairs are frequent.
+a shift of the logit makes of a score that ranks a probability that can be counted on, such that pairs at
+random are on average as likely as pairs are frequent. It is found on pairs that were kept aside; where there
+are none, it is the logit of that share.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
     from coembed.fitted.space import RelationFit
 
-_NEARLY = 1e-7
+NEARLY = 1e-7
 
 
 def prevalence(relation: Relation) -> float:
@@ -47,18 +48,24 @@ def score_name(fitted: Fitted, relation: str) -> str:
 
 
 def answered(
-    relation: Relation, fit: RelationFit, moments: Moments, worth: Callable[[Moments], np.ndarray]
+    relation: Relation,
+    fit: RelationFit,
+    kind: str,
+    moments: Moments,
+    worth: Callable[[Moments], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """The score that is shown of some pairs, and its ±, from what makes a score of uncertain inner products.
 
+    `kind` is that of the scores: of the combination (``likely``) or of cosines (``codes``).
     The ± is half of what lies between the scores at one standard deviation to either side.
     """
     if not fit.kind.of_presence:
         return worth(moments), fit.unit * fit.kind.spread(moments.mean, moments.variance)
-    shift = logit(np.clip(prevalence(relation), _NEARLY, 1 - _NEARLY)) if fit.blends else 0.0
+    shift = fit.shifts.get(kind, logit(np.clip(prevalence(relation), NEARLY, 1 - NEARLY)))
+    shift = shift if fit.blends else 0.0
     step = np.sqrt(moments.variance)
     low, middle, high = (
-        expit(logit(np.clip(worth(moments.moved(by)), _NEARLY, 1 - _NEARLY)) + shift)
+        expit(logit(np.clip(worth(moments.moved(by)), NEARLY, 1 - NEARLY)) + shift)
         for by in (-step, np.zeros_like(step), step)
     )
     return middle, np.abs(high - low) / 2

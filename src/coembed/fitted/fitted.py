@@ -500,13 +500,13 @@ class Fitted:
         pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
         joined, fit = self.network.relation(relation), self.relations[relation]
         if fit.by_codes:
-            return answered(joined, fit, self._cosine_moments(relation, pairs), fit.by_cosine)
+            return answered(joined, fit, "codes", self._cosine_moments(relation, pairs), fit.by_cosine)
         others = [each.pairs(pairs) for each in self.pair_scores(relation)]
 
         def worth(moments: Moments) -> np.ndarray:
             return self._worth(moments, relation, True, False, others)
 
-        return answered(joined, fit, self._pair_moments(relation, pairs, lift=False), worth)
+        return answered(joined, fit, "likely", self._pair_moments(relation, pairs, lift=False), worth)
 
     def direction(self, relation: str, pairs: np.ndarray) -> np.ndarray:
         """Which way each pair of a directed relation goes: above 0 as it is given, below 0 the other way."""

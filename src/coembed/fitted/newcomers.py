@@ -61,10 +61,9 @@ class Newcomers:
         self, relation: str, targets: np.ndarray, backwards: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """As :meth:`Fitted.answer` of all pairs with some items of the far end, newcomers x targets each."""
-        moments, worth = self._asked(relation, targets, backwards)
-        return answered(
-            self.fitted.network.relation(relation), self.fitted.relations[relation], moments, worth
-        )
+        joined, fit = self.fitted.network.relation(relation), self.fitted.relations[relation]
+        kind = "codes" if "codes" in fit.blends else "likely"
+        return answered(joined, fit, kind, *self._asked(relation, targets, backwards))
 
     def complete(
         self, row: int, relation: str | None = None, k: int = 10, *, backwards: bool = False

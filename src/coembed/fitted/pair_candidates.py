@@ -39,8 +39,8 @@ def parts_of(rows: np.ndarray, width: int) -> Iterator[np.ndarray]:
 
 
 class Candidates:
-    """An index of the far end of a relation: by cosines, where the common space answers by itself, else by
-    the model's own scores, biases included."""
+    """An index of the far end of a relation: by cosines, where the common space is ahead of the model, else
+    by the model's own scores, biases included."""
 
     most = PROPOSED + MOST_NEAR
 
@@ -73,14 +73,14 @@ class Candidates:
         return both // width, both % width
 
     def _queries(self, rows: np.ndarray) -> np.ndarray:
-        if self.fit.by_codes:
+        if "codes" in self.fit.blends:
             return unit_length(self.fitted.codes_at(self.relation.source, rows).mean).astype(np.float32)
         query = self.fit.query(self.fitted.latents_at(self.relation.source, rows))
         return np.hstack([query, np.ones((len(rows), 1))]).astype(np.float32)
 
     def _vectors(self, at: np.ndarray) -> np.ndarray:
         target, items = self.relation.target, self.span[at]
-        if self.fit.by_codes:
+        if "codes" in self.fit.blends:
             return unit_length(self.fitted.codes_at(target, items).mean).astype(np.float32)
         latents = self.fitted.latents_at(target, items).mean
         return np.hstack([latents, self.bias[at, None]]).astype(np.float32)

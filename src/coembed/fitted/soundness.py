@@ -102,6 +102,10 @@ def _check_relation(fitted: Fitted, relation: Relation, fit: RelationFit, values
         _check_shape(f"vectors of {name}", fit.vectors.strength, (fit.vectors.vectors.shape[1],))
     for blend in fit.blends.values():
         _check_blend(name, blend)
+    if fit.by_codes and "codes" not in fit.blends:
+        raise InputError(f"it does not say what a cosine is worth in {name}")
+    if not np.isfinite(list(fit.shifts.values())).all():
+        raise InputError(f"its shifts of {name} are no numbers")
     if fit.cells is not None:
         _check_cell_model(name, fit.cells, span)
     if fit.ways is not None:

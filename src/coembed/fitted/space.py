@@ -130,6 +130,8 @@ class RelationFit:
         newcomers are better answered by the common space, what a cosine there is worth: ``codes``.
     by_codes
         Whether the common space answers by itself.
+    shifts
+        What makes of the scores of some blends probabilities among all pairs (:mod:`coembed.fitted.chances`).
     vectors
         What some of those scores are made of.
     cells
@@ -155,6 +157,7 @@ class RelationFit:
     center: float = 0.0
     blends: dict[str, Blend] = field(default_factory=dict)
     by_codes: bool = False
+    shifts: dict[str, float] = field(default_factory=dict)
     vectors: ItemVectors | None = None
     cells: CellModel | None = None
     ways: WayModel | None = None
@@ -166,7 +169,7 @@ class RelationFit:
         return LIKELIHOODS[self.likelihood]
 
     def without_pair_scores(self) -> RelationFit:
-        return replace(self, blends={}, by_codes=False, vectors=None)
+        return replace(self, blends={}, by_codes=False, shifts={}, vectors=None)
 
     def by_cosine(self, moments: Moments) -> np.ndarray:
         """What cosines in the common space are worth, as probabilities against as many absent pairs."""

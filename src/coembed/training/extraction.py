@@ -11,7 +11,7 @@ import scipy
 import torch
 from torch import Tensor
 
-from coembed.distributed.exchange import collected, gathered
+from coembed.distributed.exchange import collected, gathered, total
 from coembed.distributed.partition import Partition, held_by
 from coembed.fitted import Fitted
 from coembed.fitted.conformal import ClassDoubt
@@ -162,9 +162,13 @@ def _whole_logits(model: SVAE, key: str, whole: Whole | None, logits: Tensor, ro
     inference = model.inference[key]
     if whole is None or not isinstance(inference, ViewsInference):
         return logits
-    found = _views_layers(inference, Calibration()).label_logits(whole.views)
-    assert found is not None
-    return logits.new_tensor(found[rows.own.start : rows.own.stop])
+    layers = _views_layers(inference, Calibration())  # whole in the first process only
+    everybody = logits.new_zeros((rows.total, logits.shape[1]))
+    if rows.rank == 0:
+        found = layers.label_logits(whole.views)
+        assert found is not None
+        everybody += logits.new_tensor(found)
+    return total(everybody, rows)[rows.own.start : rows.own.stop]
 
 
 def _leaning(own: Tensor, network: Network, name: str, rows: Partition, prepared: Prepared) -> Tensor:

@@ -177,6 +177,7 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
 
     Examples
     --------
+    >>> import torch
     >>> logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
     >>> round(best_temperature(logits, (logits / 3).softmax(dim=1)), 2)
     3.0

@@ -22,13 +22,13 @@ def with_pair_doubt(fitted: Fitted, holdout: Holdout) -> Fitted:
     fits = dict(fitted.relations)
     for name, (present, _) in holdout.pairs.items():
         if not fits[name].kind.scaled:
-            absent, prevalence = _absent(fitted, fitted.network.relation(name), present)
+            absent, prevalence = absent_scores(fitted, fitted.network.relation(name), present)
             doubt = PairDoubt.of(fitted.score(name, present), absent, prevalence)
             fits[name] = replace(fits[name], doubt=doubt)
     return replace(fitted, relations=fits)
 
 
-def _absent(fitted: Fitted, relation: Relation, present: np.ndarray) -> tuple[np.ndarray, float]:
+def absent_scores(fitted: Fitted, relation: Relation, present: np.ndarray) -> tuple[np.ndarray, float]:
     """Scores of absent pairs of some items, and the share of hidden ones among all that were not shown."""
     span = fitted.span(relation)
     count, width = relation.values.shape[0], len(span)

@@ -27,6 +27,19 @@ from coembed.views.cells import CellLayout
 from coembed.views.lens import Step
 
 RECORD = "prepared.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What there is to see of a type's items when nothing is kept aside, and a step along their links.
+
+    The model is trained on less, so that pairs kept aside can judge it; classes need not be told from less.
+    """
+
+    views: TypeViews
+    walk: sp.csr_array | None
+
+
 CLASSES = (
     Holdout,
     Seen,
@@ -42,18 +55,8 @@ CLASSES = (
     Column,
     ClassDoubt,
     ClassScale,
+    Whole,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Whole:
-    """What there is to see of a type's items when nothing is kept aside, and a step along their links.
-
-    The model is trained on less, so that pairs kept aside can judge it; classes need not be told from less.
-    """
-
-    views: TypeViews
-    walk: sp.csr_array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,6 @@ class Prepared:
         By type, which classes the ensemble cannot rule out.
     whole
         By type, what its classes are told from in the end, where that is more than what is seen in training.
-        Not among what is written for other processes, who do without.
     """
 
     settings: Settings
@@ -143,6 +145,7 @@ _OWN = (
     "shares",
     "mass",
     "doubts",
+    "whole",
 )
 
 

@@ -33,6 +33,7 @@ def as_rows(rows: Any) -> pa.Table | sp.csr_array:
 
     Examples
     --------
+    >>> import numpy as np
     >>> as_rows(np.zeros((2, 3))).column_names
     ['x0', 'x1', 'x2']
     """

@@ -1,0 +1,57 @@
+"""How far to shift scores of pairs, weighed against as many absent ones, to be probabilities among all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from coembed.fitted import Fitted
+from coembed.fitted.chances import NEARLY, prevalence
+from coembed.training.holdout import Holdout
+from coembed.training.pair_errors import absent_scores
+
+FARTHEST = 40.0
+
+
+def with_pair_shifts(fitted: Fitted, holdout: Holdout) -> Fitted:
+    """The result with shifts that make pairs at random as likely as pairs are frequent."""
+    fits = dict(fitted.relations)
+    for name, (present, _) in holdout.pairs.items():
+        relation, fit = fitted.network.relation(name), fits[name]
+        share = prevalence(relation)
+        if not 0 < share < 1:
+            continue
+        shifts = {}
+        for kind in {"likely", "codes"} & fit.blends.keys():
+            asked = replace(
+                fitted, relations={**fitted.relations, name: replace(fit, by_codes=kind == "codes")}
+            )
+            # of rare pairs, those kept aside stand beside too few absent ones
+            shifts[kind] = shift_to(
+                share, asked.score(name, present), absent_scores(asked, relation, present)[0]
+            )
+        fits[name] = replace(fit, shifts=dict(sorted(shifts.items())))
+    return replace(fitted, relations=fits)
+
+
+def shift_to(share: float, present: np.ndarray, absent: np.ndarray) -> float:
+    """What to add to the logits of probabilities, so that a share of all pairs is expected to be there.
+
+    Examples
+    --------
+    Where all are scored alike, that of the share itself:
+
+    >>> even = np.full(4, 0.5)
+    >>> round(float(expit(shift_to(0.1, even, even))), 2)
+    0.1
+    """
+    here, there = (logit(np.clip(part, NEARLY, 1 - NEARLY).astype(np.float64)) for part in (present, absent))
+
+    def surplus(shift: float) -> float:
+        expected = share * expit(here + shift).mean() + (1 - share) * expit(there + shift).mean()
+        return float(expected) - share
+
+    return round(brentq(surplus, -FARTHEST, FARTHEST), 2)
