@@ -36,9 +36,9 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
     if isinstance(fitted, Fitted):
         if outcome.trial.uniform is not None and cell.task != "classification":
             fits = {name: fit.without_pair_scores() for name, fit in fitted.relations.items()}
-            alone = replace(fitted, relations=fits)
-            found["model alone"] = expected_and_means(alone, cell.task, outcome.trial.uniform)
-            found["as answered"] = expected_and_means(fitted, cell.task, outcome.trial.uniform)
+            alone, asked = replace(fitted, relations=fits), outcome.trial.problem.relation
+            found["model alone"] = expected_and_means(alone, asked, outcome.trial.uniform)
+            found["as answered"] = expected_and_means(fitted, asked, outcome.trial.uniform)
         found["variance"] = variance_and_evidence(fitted)
         if cell.seed == 0:
             found["curves"] = training_curves(fitted)
