@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.completion import tasks
 from coembed.cli.console import TrainingProgress, print_json, print_rows, say
 from coembed.cli.options import (
     Changes,
@@ -45,6 +46,7 @@ def evaluate(
             "--task",
             help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
+            autocompletion=tasks,
         ),
     ],
     method: Annotated[

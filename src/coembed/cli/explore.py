@@ -77,6 +77,7 @@ def explore(
     `coembed explore model --truth wordnet.npz --no-browser`
     """
     given = _token(token, token_file)
+    _check_extra()
     explorer = _explorer(model, truth, method, quiet)
     _serve(explorer, host, port, given, browser=browser, elsewhere=True)
 
@@ -100,6 +101,7 @@ def serve(
     `coembed serve model --host 0.0.0.0 --token "$SECRET"`
     """
     given = _token(token, token_file)
+    _check_extra()
     explorer = _explorer(model, truth, method, quiet)
     _serve(explorer, host, port, given, browser=False, elsewhere=False)
 
@@ -124,7 +126,6 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
-    _check_extra()
     from coembed.explorer.single_page import check_report, write_report
 
     check_report(output)
@@ -160,7 +161,6 @@ def _serve(
 
 def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Explorer:
     """The model with its layout, made now if it was never made."""
-    _check_extra()
     from coembed.explorer import Explorer
     from coembed.fitted import load
     from coembed.maps.layout import cached_layout
@@ -175,7 +175,8 @@ def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Expl
 
 def _check_extra() -> None:
     try:
-        import coembed.explorer  # noqa: F401
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
 

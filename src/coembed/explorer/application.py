@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from importlib.resources import files
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -16,10 +15,10 @@ from coembed.explorer import refusals
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.guard import LOOPBACK, Guard, error_body
 from coembed.explorer.old_addresses import make_old_router
+from coembed.explorer.page_files import TYPES, page_files
 from coembed.explorer.routes import Json, make_router
 from coembed.version import __version__
 
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css"}
 CODES = {
     401: "unauthorised",
     404: "not_found",
@@ -71,12 +70,6 @@ def make_app(explorer: Explorer, token: str | None = None, any_host: bool = Fals
         policy=content_policy(page["index.html"].decode()),
     )
     return app
-
-
-def page_files() -> dict[str, bytes]:
-    """The files of the page by name."""
-    folder = files("coembed.explorer") / "page"
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(tuple(TYPES))}
 
 
 def content_policy(html: str) -> str:
