@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from coembed.fitted.placing import Placing, Trained
     from coembed.fitted.reasons import Why
     from coembed.fitted.row_predictions import Predictions
+    from coembed.maps.figure_style import Picture
     from coembed.maps.layout import Layout
     from coembed.views import TypeViews
 
@@ -467,6 +468,32 @@ class Fitted:
         from coembed.maps.layout import make_layout
 
         return make_layout(self, method, seed)
+
+    def plot(
+        self,
+        method: str = "auto",
+        seed: int = 0,
+        *,
+        words: int = 40,
+        names: int = 14,
+        title: str = "",
+    ) -> Picture:
+        """The map of all items as a figure of matplotlib, which a notebook shows by itself."""
+        from coembed.maps.picture import map_figure
+
+        return map_figure(self, self.map2d(method, seed), words=words, names=names, title=title)
+
+    def plot_training(self) -> Picture:
+        """The loss, its parts and the validation figures by epoch, as a figure of matplotlib."""
+        from coembed.maps.model_figures import training_figure
+
+        return training_figure(self)
+
+    def plot_reliability(self, truth: Network, type: str | None = None) -> Picture:
+        """How often answers of each probability are right, by labels of `truth` that the fit did not see."""
+        from coembed.maps.model_figures import reliability_figure
+
+        return reliability_figure(self, truth, type)
 
     @cached_property
     def trained(self) -> Trained:
