@@ -71,7 +71,11 @@ def evaluate(
     ] = None,
     preset: Preset = "best",
     labels: Annotated[
-        float, typer.Option("--labels", help="Share of the labels of each type that is seen.")
+        float,
+        typer.Option(
+            "--labels",
+            help="Share of the labels of each type that is seen; from 1 on, how many of every class.",
+        ),
     ] = 0.1,
     first_seed: Annotated[int, typer.Option("--first-seed", help="Seed of the first trial.")] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Number of trials.")] = 3,
