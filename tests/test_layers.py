@@ -20,6 +20,7 @@ EXCEPTIONS = {
     # Fitted.map2d and Fitted.plot lay out and draw the model themselves, inside of the functions
     ("fitted.fitted", "maps.layout"),
     ("fitted.fitted", "maps.picture"),
+    ("fitted.fitted", "maps.map_widget"),
     ("fitted.fitted", "maps.model_figures"),
 }
 TWICE: set[str] = set()

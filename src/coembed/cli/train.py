@@ -10,7 +10,7 @@ import typer
 
 from coembed.cli.completion import presets, tasks
 from coembed.cli.config_files import Config, read_config, write_config
-from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
+from coembed.cli.console import TrainingProgress, peak_memory_mb, print_json, say
 from coembed.cli.options import (
     Changes,
     ColumnKinds,
@@ -23,6 +23,7 @@ from coembed.cli.options import (
 )
 from coembed.distributed.job import job_here
 from coembed.errors import InputError
+from coembed.progress import figures_text
 
 if TYPE_CHECKING:
     from coembed.fitted import Fitted

@@ -344,6 +344,12 @@ class Fitted(Learnt):
 
         return map_figure(self, self.map2d(method, seed), words=words, names=names, title=title)
 
+    def widget(self, method: str = "auto", seed: int = 0, *, height: int = 480) -> Any:
+        """The map as a widget of a notebook: ``chosen`` is what was chosen on it; ``choose`` chooses."""
+        from coembed.maps.map_widget import map_widget
+
+        return map_widget(self, self.map2d(method, seed), height)
+
     def plot_training(self) -> Picture:
         """The loss, its parts and the validation figures by epoch, as a figure of matplotlib."""
         from coembed.maps.model_figures import training_figure
