@@ -22,6 +22,7 @@ from coembed.cli import (
     reproduce,
     synthesize,
     train,
+    tune,
     why,
 )
 from coembed.cli.console import hushed
@@ -66,6 +67,7 @@ START, SHOW, ASK, FILES = "Start here", "See a model", "Ask a model", "Files"
 
 app.command(rich_help_panel=START)(_with_quiet(demo.demo))
 app.command(rich_help_panel=START)(_with_quiet(train.train))
+app.command(rich_help_panel=START)(_with_quiet(tune.tune))
 app.command(rich_help_panel=START)(_with_quiet(evaluate.evaluate))
 app.command(rich_help_panel=START)(_with_quiet(reproduce.reproduce))
 for question in (query.predict, impute.impute, complete.complete, complete.links):

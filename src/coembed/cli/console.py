@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
-from coembed.progress import LOSS_PARTS
+from coembed.progress import figures_text
 
 
 def to_stdout() -> Console:
@@ -233,34 +233,3 @@ class _TimeLeft(ProgressColumn):
         left = task.elapsed / task.completed * (task.total - task.completed)
         minutes, seconds = divmod(round(left), 60)
         return Text(f"{minutes}:{seconds:02d} left" if minutes else f"{seconds} s left", style="cyan")
-
-
-def figures_text(figures: dict[str, float]) -> str:
-    """The loss, its parts, and the validation figures, in a line.
-
-    Examples
-    --------
-    >>> figures_text({"loss": 1.5, "links": 1.0, "kl": 0.5, "validation accuracy": 0.81})
-    'loss 1.500 = links 1.000, kl 0.500 | validation accuracy 0.810'
-    """
-    parts = ", ".join(f"{name} {figures[name]:.3f}" for name in LOSS_PARTS if name in figures)
-    loss = f"loss {figures['loss']:.3f}" if "loss" in figures else ""
-    watched = ", ".join(f"{name} {value:.3f}" for name, value in _watched(figures).items())
-    return " | ".join(text for text in (" = ".join(filter(None, (loss, parts))), watched) if text)
-
-
-def _watched(figures: dict[str, float]) -> dict[str, float]:
-    """The validation figures; of many relations and columns the means, for a line that fits a screen.
-
-    Examples
-    --------
-    >>> _watched({f"validation AUC of r{i}": i / 10 for i in range(6)})
-    {'validation AUC': 0.25}
-    """
-    found = {name: value for name, value in figures.items() if name.startswith("validation")}
-    if len(found) <= 4:
-        return found
-    grouped: dict[str, list[float]] = {}
-    for name, value in found.items():
-        grouped.setdefault(name.split(" of ")[0], []).append(value)
-    return {name: sum(values) / len(values) for name, values in grouped.items()}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coembed.fitted.placed_rows import Beside
     from coembed.fitted.reasons import Why
     from coembed.fitted.row_predictions import Predictions
+    from coembed.maps.figure_style import Picture
     from coembed.maps.layout import Layout
 
 
@@ -328,3 +329,35 @@ class Fitted(Learnt):
         from coembed.maps.layout import make_layout
 
         return make_layout(self, method, seed)
+
+    def plot(
+        self,
+        method: str = "auto",
+        seed: int = 0,
+        *,
+        words: int = 40,
+        names: int = 14,
+        title: str = "",
+    ) -> Picture:
+        """The map of all items as a figure of matplotlib, which a notebook shows by itself."""
+        from coembed.maps.picture import map_figure
+
+        return map_figure(self, self.map2d(method, seed), words=words, names=names, title=title)
+
+    def widget(self, method: str = "auto", seed: int = 0, *, height: int = 480) -> Any:
+        """The map as a widget of a notebook: ``chosen`` is what was chosen on it; ``choose`` chooses."""
+        from coembed.maps.map_widget import map_widget
+
+        return map_widget(self, self.map2d(method, seed), height)
+
+    def plot_training(self) -> Picture:
+        """The loss, its parts and the validation figures by epoch, as a figure of matplotlib."""
+        from coembed.maps.model_figures import training_figure
+
+        return training_figure(self)
+
+    def plot_reliability(self, truth: Network, type: str | None = None) -> Picture:
+        """How often answers of each probability are right, by labels of `truth` that the fit did not see."""
+        from coembed.maps.model_figures import reliability_figure
+
+        return reliability_figure(self, truth, type)

@@ -19,6 +19,7 @@ from coembed.network.network import Network
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
+    from coembed.maps.figure_style import Picture
 
 FORMATS = ("png", "svg", "pdf")
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
@@ -53,7 +54,21 @@ def draw_map(
     names: int = 14,
     title: str = "",
 ) -> Path:
-    """Draw a layout to a ``.png``, ``.svg`` or ``.pdf``; the file is there complete or not at all.
+    """Draw a layout to a ``.png``, ``.svg`` or ``.pdf``; the file is there complete or not at all."""
+    target = Path(path)
+    check_picture(target)
+    figure = map_figure(fitted, layout, words=words, names=names, title=title)
+    with replacing_file(target) as sibling:
+        # no date in the file: the same map gives the same bytes
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
+        figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
+    return target
+
+
+def map_figure(
+    fitted: Fitted, layout: Layout, *, words: int = 40, names: int = 14, title: str = ""
+) -> Picture:
+    """A layout as a figure.
 
     Parameters
     ----------
@@ -62,11 +77,10 @@ def draw_map(
         overlap.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    target = Path(path)
-    check_picture(target)
-    figure = Figure(figsize=(12, 9), dpi=150, facecolor=PAPER)
+    from coembed.maps.figure_style import Picture
+
+    figure = Picture(figsize=(12, 9), dpi=150, facecolor=PAPER)
     FigureCanvasAgg(figure)  # measures the names, whatever the format
     axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
     network = fitted.network
@@ -87,11 +101,7 @@ def draw_map(
     for place, covariance in zip(*ellipses, strict=True):
         _draw_ellipse(axes, place, covariance)
     _explain(figure, fitted, layout, legend, title)
-    with replacing_file(target) as sibling:
-        # no date in the file: the same map gives the same bytes
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
-        figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
-    return target
+    return figure
 
 
 def check_picture(path: Path) -> None:
