@@ -2,6 +2,7 @@
 
 from coembed.explorer.application import make_app
 from coembed.explorer.asking import Explorer
-from coembed.explorer.server import serve
+from coembed.explorer.model_loading import Source
+from coembed.explorer.server import Serving, serve
 
-__all__ = ["Explorer", "make_app", "serve"]
+__all__ = ["Explorer", "Serving", "Source", "make_app", "serve"]

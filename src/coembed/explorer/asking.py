@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.errors import InputError, no_such
+from coembed.errors import InputError, NoSuch, no_such
 from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
@@ -28,7 +28,7 @@ CANDIDATES = 1000
 """Names that a search looks at before it is narrowed to a type."""
 
 
-class UnknownItem(InputError):
+class UnknownItem(NoSuch):
     """There is no item of that name."""
 
 
@@ -176,6 +176,13 @@ class Explorer:
             type = found[0] if found else self.main.name
         self.at(id, type)
         return type
+
+    def class_at(self, label: str, type: str) -> int:
+        """Position of a class among those of a type, by its name."""
+        names = self.facts(type).class_names
+        if label not in names:
+            raise no_such(f"class of {type}", label, names)
+        return names.index(label)
 
     def find(self, query: str, type: str | None = None) -> list[Found]:
         """Items whose ids or titles fit what was typed, the best first."""

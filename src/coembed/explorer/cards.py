@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coembed.errors import no_such
 from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, interval_text, known_text
 from coembed.fitted.chances import score_name
@@ -152,7 +153,9 @@ def _chosen_way(explorer: Explorer, type: str, row: int, relation: str | None, b
     joined = explorer.network.relation(relation)
     if type == joined.source and not (backwards and joined.source == joined.target):
         return Way(relation, True, joined.target)
-    return Way(relation, False, joined.source) if type == joined.target else None
+    if type != joined.target:
+        raise no_such(f"relation of {type}", relation, [each.relation for each in ways])
+    return Way(relation, False, joined.source)
 
 
 def page_of(explorer: Explorer, row: int, way: Way, offset: int, limit: int) -> dict[str, Any]:

@@ -175,8 +175,8 @@ def map_arrow(explorer: Explorer) -> bytes:
 
 def search(explorer: Explorer, query: str, type: str | None, limit: int, offset: int) -> dict[str, Any]:
     """Items of all types, or of one, whose names fit what was typed."""
-    items = []
-    for hit in explorer.find(query, type)[offset : offset + limit]:
+    found, items = explorer.find(query, type), []
+    for hit in found[offset : offset + limit]:
         facts = explorer.types[hit.type]
         items.append(
             {
@@ -186,7 +186,7 @@ def search(explorer: Explorer, query: str, type: str | None, limit: int, offset:
                 "score": round(hit.score, 3),
             }
         )
-    return {"query": query, "offset": offset, "items": items}
+    return {"query": query, "total": len(found), "offset": offset, "items": items}
 
 
 def items(explorer: Explorer, type: str | None, label: str | None, offset: int, limit: int) -> dict[str, Any]:
@@ -194,8 +194,7 @@ def items(explorer: Explorer, type: str | None, label: str | None, offset: int, 
     facts = explorer.facts(type or explorer.main.name)
     chosen = np.arange(len(facts))
     if label is not None:
-        names = facts.class_names
-        chosen = np.flatnonzero(facts.classes == names.index(label)) if label in names else chosen[:0]
+        chosen = np.flatnonzero(facts.classes == explorer.class_at(label, facts.name))
     labelled = bool(facts.class_names)
     listed = [
         {

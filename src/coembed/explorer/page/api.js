@@ -27,7 +27,7 @@ function token() {
 
 const shown = token();
 
-async function ask(path, { body, signal } = {}) {
+export async function ask(path, { body, signal, text = false } = {}) {
   const headers = { Accept: "application/json" };
   if (shown) headers.Authorization = `Bearer ${shown}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -43,6 +43,7 @@ async function ask(path, { body, signal } = {}) {
     if (error.name === "AbortError") throw error;
     throw new Failure("gone", "The server does not answer. Is `coembed explore` still running?");
   }
+  if (text && answer.ok) return answer.text();
   const found = await answer.json().catch(() => null);
   if (!answer.ok) {
     const told = found?.error ?? { code: "failed", message: `The server answered ${answer.status}.` };
