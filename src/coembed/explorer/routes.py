@@ -47,7 +47,7 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 
 async def current(request: Request) -> Answers:
     """The model that answers now."""
-    return request.app.state.loaded.answers  # type: ignore[no-any-return]
+    return request.app.state.loaded.answers
 
 
 Asked = Annotated[Answers, Depends(current)]
