@@ -31,7 +31,7 @@ from coembed.views.decomposition import affordable_rank, leading_vectors
 from coembed.views.nearest_neighbours import Neighbours, row_products
 
 if TYPE_CHECKING:
-    from coembed.fitted.fitted import Fitted
+    from coembed.fitted.learnt import Learnt
 
 RANK = 256
 RIDGES = (300.0, 1500.0)
@@ -152,7 +152,7 @@ def as_it_is(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def pair_scores(fitted: Fitted, relation: str) -> list[PairScore]:
+def pair_scores(fitted: Learnt, relation: str) -> list[PairScore]:
     """All that speaks for a pair of a relation, besides the model."""
     network, joined = fitted.network, fitted.network.relation(relation)
     vectors = fitted.relations[relation].vectors

@@ -36,7 +36,7 @@ from coembed.views.basis import averaging
 from coembed.views.lens import link_rows, word_rows
 
 if TYPE_CHECKING:
-    from coembed.fitted.fitted import Fitted
+    from coembed.fitted.learnt import Learnt
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,14 @@ Reach = Mapping[str, Mapping[str, Touch]]
 
 
 def infer(
-    fitted: Fitted, reach: Reach, views: Mapping[str, TypeViews] | None = None
+    fitted: Learnt, reach: Reach, views: Mapping[str, TypeViews] | None = None
 ) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     """Gaussians of z and label probabilities of items that touch the training network as `reach` says."""
     with _told_of_misfits(fitted):
         return _infer(fitted, placing_of(fitted), reach, new_views(fitted, reach) if views is None else views)
 
 
-def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
+def new_views(fitted: Learnt, reach: Reach) -> dict[str, TypeViews]:
     """The views of items that touch the training network as `reach` says; none if the networks read rows."""
     placing = placing_of(fitted)
     if placing.lens is None:
@@ -106,7 +106,7 @@ def new_views(fitted: Fitted, reach: Reach) -> dict[str, TypeViews]:
 
 
 def _infer(
-    fitted: Fitted, placing: Placing, reach: Reach, views: Mapping[str, TypeViews]
+    fitted: Learnt, placing: Placing, reach: Reach, views: Mapping[str, TypeViews]
 ) -> dict[str, tuple[Gaussians, np.ndarray | None]]:
     found = {}
     for type, touch in reach.items():
@@ -126,7 +126,7 @@ def _infer(
     return found
 
 
-def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussians:
+def infer_attributes(fitted: Learnt, type: str, owners: sp.csr_array) -> Gaussians:
     """Gaussians of attributes from the training items that have them, one row an attribute."""
     if not owners.shape[0]:
         empty = np.empty((0, fitted.latent_dim), dtype=np.float32)
@@ -146,7 +146,7 @@ def infer_attributes(fitted: Fitted, type: str, owners: sp.csr_array) -> Gaussia
 
 
 @contextmanager
-def _told_of_misfits(fitted: Fitted) -> Iterator[None]:
+def _told_of_misfits(fitted: Learnt) -> Iterator[None]:
     """Layers of a forged model need not fit its network; what they read is known only when it is made."""
     try:
         yield
@@ -159,7 +159,7 @@ def _told_of_misfits(fitted: Fitted) -> Iterator[None]:
         ) from None
 
 
-def trained_layers(fitted: Fitted) -> Trained:
+def trained_layers(fitted: Learnt) -> Trained:
     """The layers or the views at the training items, from the stored network and weights."""
     placing, network = placing_of(fitted), fitted.network
     if placing.lens is not None:
@@ -184,7 +184,7 @@ def trained_layers(fitted: Fitted) -> Trained:
     return Trained({}, rows)
 
 
-def reading_of(fitted: Fitted, relation: str, matrix: sp.csr_array) -> sp.csr_array:
+def reading_of(fitted: Learnt, relation: str, matrix: sp.csr_array) -> sp.csr_array:
     """The values of a relation as the inference networks read them."""
     placing = placing_of(fitted)
     joined = fitted.network.relation(relation)
@@ -218,7 +218,7 @@ def _with_shares(views: TypeViews, mass: np.ndarray | None) -> TypeViews:
     return replace(views, dense={**views.dense, "spread": filled})
 
 
-def _leaning(fitted: Fitted, type: str, touch: Mapping[str, Touch], probabilities: np.ndarray) -> np.ndarray:
+def _leaning(fitted: Learnt, type: str, touch: Mapping[str, Touch], probabilities: np.ndarray) -> np.ndarray:
     """Class probabilities of newcomers that lean towards those of the known items they are linked to."""
     space, labels = fitted.types[type], fitted.labels_of(type)
     links = link_rows(bare_lens(fitted.network, type), touch).known
@@ -233,7 +233,7 @@ def _leaning(fitted: Fitted, type: str, touch: Mapping[str, Touch], probabilitie
 
 
 def _by_rows(
-    fitted: Fitted, type: str, layers: RowLayers, touch: Mapping[str, Touch]
+    fitted: Learnt, type: str, layers: RowLayers, touch: Mapping[str, Touch]
 ) -> tuple[np.ndarray, np.ndarray | None]:
     first = _first(fitted, type, layers.first, touch)
     if layers.propagates:
@@ -260,7 +260,7 @@ def _by_rows(
 
 
 def _first(
-    fitted: Fitted, type: str, weights: Mapping[str, np.ndarray], touch: Mapping[str, Touch]
+    fitted: Learnt, type: str, weights: Mapping[str, np.ndarray], touch: Mapping[str, Touch]
 ) -> np.ndarray:
     """The first product: what items touch among the known, times weights."""
     rows = _rows_read(fitted.network, type, touch)
@@ -284,7 +284,7 @@ def _rows_read(
     return found
 
 
-def _row_scale(fitted: Fitted, setting: str, matrices: list[sp.csr_array]) -> np.ndarray:
+def _row_scale(fitted: Learnt, setting: str, matrices: list[sp.csr_array]) -> np.ndarray:
     """One factor a row of what an inference network reads, which its setting may want at length one."""
     if fitted.settings.get(setting) == "unit":
         return unit_rows(matrices)[:, None]
@@ -296,7 +296,7 @@ def _inverse_root_degree(links: sp.csr_array) -> np.ndarray:
     return ((degrees + 1) ** -0.5).astype(np.float32)[:, None]
 
 
-def placing_of(fitted: Fitted) -> Placing:
+def placing_of(fitted: Learnt) -> Placing:
     if fitted.placing is None:
         raise InputError(
             f"the model of {fitted.network.name} has no inference networks, so it cannot place new items; "

@@ -21,6 +21,7 @@ from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
+    from coembed.fitted.learnt import Learnt
 
 _NOTHING = np.empty(0, dtype=np.int64)
 COVERAGE = 0.9
@@ -131,12 +132,12 @@ def cell_matches(
 
 
 def cell_answers(
-    fitted: Fitted, relation: Relation, here: Gaussians, features: np.ndarray | None
+    fitted: Learnt, relation: Relation, here: Gaussians, features: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """What the cells of items with these codes are expected to hold, in the model's unit, and the spread.
 
     A row an item, a column an attribute: the number, the probability of yes, or that of each category.
-    `features` are what other models of cells read, if there are any (see :meth:`Fitted.cell_features`).
+    `features` are what other models of cells read, if there are any (see :meth:`Learnt.cell_features`).
     """
     fit, column = fitted.relations[relation.name], relation.column
     assert column is not None
