@@ -88,6 +88,7 @@ class ItemCard(ItemRef):
     cells: list[dict[str, Any]]
     relations: list[dict[str, Any]]
     nearest: dict[str, list[Match]]
+    numbers: dict[str, Any] | None
     classes: list[dict[str, Any]]
     place: dict[str, Any]
 

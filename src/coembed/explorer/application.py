@@ -16,7 +16,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from coembed.errors import InputError, NoSuch
 from coembed.explorer import batch_routes, item_routes, overview_routes, refusals, work_routes
-from coembed.explorer.asking import Explorer
+from coembed.explorer.asking import Explorer, UnknownItem
+from coembed.explorer.cards import reference
 from coembed.explorer.guard import LOOPBACK, Guard, error_body
 from coembed.explorer.kept_answers import Json, Packed
 from coembed.explorer.model_loading import Loaded, NotReady
@@ -188,7 +189,12 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(InputError)
     async def bad_input(request: Request, error: InputError) -> Response:
         if isinstance(error, NoSuch):
-            return Json(error_body("not_found", str(error)), 404)
+            body = error_body("not_found", str(error))
+            near = error.near if isinstance(error, UnknownItem) else []
+            if near:
+                types = app.state.loaded.answers.explorer.types
+                body["error"]["near"] = [reference(types[type], row) for type, row in near]
+            return Json(body, 404)
         return Json(error_body("bad_request", str(error)), 400)
 
     @app.exception_handler(NotReady)

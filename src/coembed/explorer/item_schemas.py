@@ -82,6 +82,7 @@ class Certainty(BaseModel):
 class Neighbour(ItemRef):
     label: str | None
     value: float
+    text: str | None = Field(description="The value in its unit, of a number or date.")
 
 
 class Neighbours(BaseModel):
@@ -131,6 +132,25 @@ class ColumnRef(BaseModel):
     relation: str
 
 
+class NumberBin(BaseModel):
+    from_: str = Field(alias="from")
+    to: str
+    count: int
+
+
+class Numbers(BaseModel):
+    """How the known cells of a column of numbers or dates are spread; a quarter lies below `quarter`."""
+
+    known: int
+    missing: int
+    lowest: str
+    quarter: str
+    middle: str
+    three_quarters: str
+    highest: str
+    bins: list[NumberBin]
+
+
 class ClassShare(BaseModel):
     label: str
     share: float = Field(description="Among the owners.")
@@ -150,6 +170,7 @@ class ItemCard(ItemRef):
         description="What it has and should have; columns of tags and words first."
     )
     nearest: dict[str, list[Match]] = Field(description="By type (cosine).")
+    numbers: Numbers | None = Field(description="Of the attribute that a column of numbers is.")
     classes: list[ClassShare] = Field(description="Of an attribute: how the classes share it.")
     place: Place
 

@@ -62,6 +62,10 @@ class Model(Health, TypesAnswer):
     dim: int
     code_dim: int
     method: str
+    mixing: float | None = Field(
+        description="Share of entities among the nearest on the map of attributes, over their share of all: "
+        "1 where they lie among each other, 0 where apart; null without attributes."
+    )
     links: int
     labelled: int
     can_embed: bool
@@ -175,6 +179,7 @@ class ErrorDetail(BaseModel):
         "starting",
     ]
     message: str
+    near: list[ItemRef] = Field([], description="Of an item that is not there: those that may be meant.")
 
 
 class Error(BaseModel):

@@ -93,6 +93,7 @@ def model(explorer: Explorer) -> dict[str, Any]:
         "dim": fitted.dim,
         "code_dim": fitted.code_dim,
         "method": explorer.layout.method,
+        "mixing": explorer.mixing,
         "links": sum(each.n_entries for each in network.entity_relations),
         "labelled": int(coloured.observed.sum()),
         "can_embed": explorer.can_embed,
@@ -311,9 +312,22 @@ def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, Any]]:
 
 
 def _histogram(counts: np.ndarray, most: int = 24) -> list[dict[str, int]]:
-    """Counts in bins of equal width, each from (inclusive) and to (inclusive)."""
+    """Counts in bins, each from (inclusive) and to (inclusive): of equal width, or, where a few are far above
+    the rest, each twice as wide as the one before.
+
+    Examples
+    --------
+    >>> [(each["from"], each["to"], each["count"]) for each in _histogram(np.array([0, 1, 1, 2, 3, 900]))][:4]
+    [(0, 0, 1), (1, 1, 2), (2, 3, 2), (4, 7, 0)]
+    """
     if not len(counts):
         return []
+    if counts.max() > most * (np.quantile(counts, 0.9) + 1):
+        places = np.frexp(counts.astype(np.float64))[1]  # 0, 1, 2 to 3, 4 to 7, ...
+        return [
+            {"from": 2 ** (b - 1) if b else 0, "to": 2**b - 1, "count": int(size)}
+            for b, size in enumerate(np.bincount(places))
+        ]
     width = max(1, math.ceil((int(counts.max()) + 1) / most))
     sizes = np.bincount(counts // width)
     return [

@@ -27,11 +27,21 @@ export function svg(tag, attributes = {}, ...children) {
 
 export const $ = (id) => document.getElementById(id);
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// a name that runs from right to left, set apart: or the numbers beside it would change sides
+const apart = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
 export function short(text, most = 40) {
   const letters = [...text];
   if (!text.trim()) return "(blank)";
-  return letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…";
+  return apart(letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…");
 }
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+// as people count: class2 before class10
+export const inOrder = (list, nameOf) => list.toSorted((a, b) => collator.compare(nameOf(a), nameOf(b)));
 
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 
