@@ -312,8 +312,8 @@ def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, Any]]:
 
 
 def _histogram(counts: np.ndarray, most: int = 24) -> list[dict[str, int]]:
-    """Counts in bins, each from (inclusive) and to (inclusive): of equal width, or, where a few are far above
-    the rest, each twice as wide as the one before.
+    """Counts in bins, each from (inclusive) and to (inclusive): of equal width, or, where the first of those
+    would hold more than half, each twice as wide as the one before.
 
     Examples
     --------
@@ -322,13 +322,13 @@ def _histogram(counts: np.ndarray, most: int = 24) -> list[dict[str, int]]:
     """
     if not len(counts):
         return []
-    if counts.max() > most * (np.quantile(counts, 0.9) + 1):
+    width = max(1, math.ceil((int(counts.max()) + 1) / most))
+    if width > 1 and (counts < width).mean() > 0.5:
         places = np.frexp(counts.astype(np.float64))[1]  # 0, 1, 2 to 3, 4 to 7, ...
         return [
             {"from": 2 ** (b - 1) if b else 0, "to": 2**b - 1, "count": int(size)}
             for b, size in enumerate(np.bincount(places))
         ]
-    width = max(1, math.ceil((int(counts.max()) + 1) / most))
     sizes = np.bincount(counts // width)
     return [
         {"from": b * width, "to": (b + 1) * width - 1, "count": int(size)} for b, size in enumerate(sizes)

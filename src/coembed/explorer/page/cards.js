@@ -125,7 +125,7 @@ function verdict(model, card, label, likely) {
 // which classes it may have, as often as that is promised; sets that are the same are said once
 function possible(card) {
   const told = card.sets.filter((set, i) => i === card.sets.length - 1 || set.classes.length < card.sets[i + 1].classes.length);
-  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
+  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` of the time among: ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
 }
 
 function certainty(model, card) {
@@ -200,7 +200,7 @@ function attributeCard({ model, api, card }) {
   return h(
     "article.card",
     { "data-kind": card.type, "data-id": card.id },
-    heading(`${kind}${owned ? ` · ${count(owned.has.total)} ${owners} have it` : ""}`, card.title, [copyButton()]),
+    heading(`${kind}${owned ? ` · ${numeric ? "known of " : ""}${count(owned.has.total)} ${owners}${numeric ? "" : " have it"}` : ""}`, card.title, [copyButton()]),
     h("p.certainty", {}, `Its place is sharper than that of ${percent(card.certainty.sharper_than)} of the ${model.plain ? "attributes" : "others"}.`),
     numeric ? numbers(card) : null,
     section(numeric ? `${capital(owners)} that its high values stand for` : model.plain ? "Nodes it stands for" : `${capital(owners)} it stands for`, far ? "cosine; on the map they may be far" : "cosine", matches(model, (card.nearest[card.owner] ?? []).slice(0, 10), { unit: "cosine" })),

@@ -1,5 +1,5 @@
 // Small charts: curves, bars, a reliability diagram, a confusion matrix. All are plain SVG.
-import { count, figure, h, percent, short, svg } from "coembed/dom.js";
+import { count, figure, h, percent, scrolling, short, svg } from "coembed/dom.js";
 
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A500"];
 
@@ -132,9 +132,8 @@ export function confusion({ names, counts }) {
     "figure",
     {},
     h("figcaption", {}, "Confusion", h("small", {}, "rows: true class; columns: predicted; shade: share of the row")),
-    h(
-      "div.scroll",
-      {},
+    scrolling(
+      "Confusion matrix",
       h(
         "table.confusion",
         {},

@@ -1,10 +1,6 @@
 // The description of the API as a page, made from /api/openapi.json: nothing comes from elsewhere.
 import { ask, Failure } from "coembed/api.js";
-import { $, h } from "coembed/dom.js";
-
-const described = await ask("../openapi.json").catch((error) => error);
-if (described instanceof Failure) $("docs").append(h("p.failure", {}, described.message));
-else show(described);
+import { $, h, scrolling } from "coembed/dom.js";
 
 function show({ info, tags, paths, components }) {
   const operations = Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })));
@@ -33,7 +29,7 @@ function operationPart(operation, schemas) {
   );
 }
 
-const table = (rows) => h("div.scroll", {}, h("table.rows", {}, h("tbody", {}, rows.map(([name, ...rest]) => h("tr", {}, h("th", { scope: "row" }, name), rest.map((cell) => h("td", {}, cell)))))));
+const table = (rows) => scrolling("Fields", h("table.rows", {}, h("tbody", {}, rows.map(([name, ...rest]) => h("tr", {}, h("th", { scope: "row" }, name), rest.map((cell) => h("td", {}, cell)))))));
 
 const resolve = (schema, schemas) => (schema?.$ref ? schemas[schema.$ref.split("/").at(-1)] : schema) ?? {};
 
@@ -87,3 +83,7 @@ function trial({ method, path, operationId }, parameters, example) {
   };
   return h("div.trial", {}, inputs.map(([name, input]) => h("label", {}, name, input)), body, h("button", { type: "button", onclick: send }, "Ask"), output);
 }
+
+const described = await ask("../openapi.json").catch((error) => error);
+if (described instanceof Failure) $("docs").append(h("p.failure", {}, described.message));
+else show(described);

@@ -15,6 +15,9 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+// what may be wider than there is room for: it scrolls, by the keyboard too
+export const scrolling = (label, ...children) => h("div.scroll", { tabindex: "0", role: "region", "aria-label": label }, ...children);
+
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [key, value] of Object.entries(attributes)) {

@@ -1,5 +1,5 @@
 // The views beside the map: training, quality, data.
-import { count, figure, h, inOrder, percent, short } from "coembed/dom.js";
+import { count, figure, h, inOrder, percent, scrolling, short } from "coembed/dom.js";
 import { confusion, curves, histogram, reliability, shade, tiles } from "coembed/charts.js";
 import { itemLink } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
@@ -65,9 +65,8 @@ export function qualitySheet(place, { quality, model }) {
     h("div.charts", {}, reliability({ bins: quality.reliability }), confusion({ names: quality.class_names, counts: quality.confusion })),
     h("h3", {}, "Surest mistakes ", h("small", {}, "where the model, the links or the labels deserve a look")),
     quality.mistakes.length
-      ? h(
-          "div.scroll",
-          {},
+      ? scrolling(
+          "Surest mistakes",
           h(
             "table.rows",
             {},
@@ -126,7 +125,7 @@ export function dataSheet(place, { data, model, items }) {
 // a network of several types: its types, relations and columns as tables
 function generalSheet(place, { data, model }) {
   const s = data.summary;
-  const table = (heads, rows) => h("div.scroll", {}, h("table.rows", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", {}, head)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
+  const table = (heads, rows) => scrolling(`Table by ${heads[0]}`, h("table.rows", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", {}, head)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
   const range = (ends) => (ends ? ends.map(figure).join(" to ") : "");
   place.replaceChildren(
     ...[
