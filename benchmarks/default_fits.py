@@ -50,7 +50,8 @@ def figures_of(network: Network, task: str, outcome: Outcome) -> dict[str, Any]:
     names = np.array(network.main.labels.classes)[network.labels[nodes]]
     for coverage in COVERAGES:
         sets = fitted.predict_set(coverage)[nodes]
-        found[f"coverage_{coverage}"] = float(np.mean([name in each for name, each in zip(names, sets)]))
+        held = [name in each for name, each in zip(names, sets, strict=True)]
+        found[f"coverage_{coverage}"] = float(np.mean(held))
         found[f"size_{coverage}"] = float(np.mean([len(each) for each in sets]))
     return found
 

@@ -160,7 +160,7 @@ def current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {RENAMED.get(name, name): value for name, value in settings.items()}
 
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "encoder": ("graph", "views"),
     "node_inputs": ("raw", "unit"),
     "attribute_inputs": ("raw", "unit"),
@@ -223,8 +223,8 @@ def _check_type(name: str, value: Any, kind: type) -> None:
     right = isinstance(value, kind) or (kind is float and isinstance(value, int))
     if not right or (isinstance(value, bool) and kind is not bool) or value != value:
         raise InputError(f"setting {name} must be {kind.__name__}, got {value!r}")
-    if name in _CHOICES and value not in _CHOICES[name]:
-        raise InputError(f"setting {name} must be one of {', '.join(_CHOICES[name])}, got {value!r}")
+    if name in CHOICES and value not in CHOICES[name]:
+        raise InputError(f"setting {name} must be one of {', '.join(CHOICES[name])}, got {value!r}")
 
 
 # The paper gives dim 64, tau 0.2, Adam at 0.01, and beta 0.5 for classification; the public code hidden 128.

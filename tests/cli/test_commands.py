@@ -251,7 +251,9 @@ def test_demo_tells_its_story_and_leaves_a_model_and_a_map(run, tmp_path):
 def test_demo_figures_are_those_of_its_own_model_on_the_hidden_labels(run, tmp_path):
     from coembed.network import split_labels
 
-    report = run("demo", "-o", tmp_path / "d", "--epochs", 3, "--json", "-q").json
+    ran = run("demo", "-o", tmp_path / "d", "--epochs", 3, "--json", "-q")
+    assert ran.err == ""
+    report = ran.json
     network = demo_network()
     split = split_labels(network, labels=0.1, seed=0)
     fitted = load(report["model"])

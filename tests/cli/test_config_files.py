@@ -1,10 +1,9 @@
-"""Training by a file, quiet commands, and what every model's folder holds of its history."""
+"""Training by a file, and what every model's folder holds of its history."""
 
 import json
 
 import pytest
 
-from coembed.cli.app import app
 from coembed.cli.config_files import read_config, write_config
 from coembed.errors import InputError
 from coembed.fitted import load
@@ -68,17 +67,3 @@ def test_training_by_a_file_and_its_history(run, network_file, tmp_path):
     assert refused.code == 2
     assert "did you mean 'dim'" in refused.err
     assert not (tmp_path / "three").exists()
-
-
-def test_every_command_can_be_quiet(run, model, tmp_path):
-    import typer
-
-    commands = typer.main.get_command(app).commands
-    for name, command in commands.items():
-        assert any("--quiet" in option.opts for option in command.params), name
-    loud = run("export", model, "-o", tmp_path / "codes.csv")
-    assert "wrote" in loud.err
-    assert run("export", model, "-o", tmp_path / "codes.csv", "-q").err == ""
-    refused = run("embed", model, tmp_path / "nothing.csv", "-o", tmp_path / "new.csv", "-q")
-    assert refused.code == 2
-    assert "does not exist" in refused.err  # what goes wrong is told

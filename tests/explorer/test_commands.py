@@ -184,19 +184,28 @@ def test_a_port_that_is_taken_is_told(model, capfd):
     assert "choose another --port" in capfd.readouterr().err
 
 
-def test_without_the_extra_the_remedy_is_told(model, capfd, monkeypatch):
+@pytest.fixture
+def no_framework(monkeypatch):
+    """As if the extra `explore` were not installed."""
     for name in [each for each in sys.modules if each.startswith("coembed.explorer")]:
         monkeypatch.delitem(sys.modules, name)
     real = builtins.__import__
 
     def fail(name, *rest):
-        if name == "fastapi" or name.startswith("fastapi."):
-            raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
+        if name.split(".")[0] in ("fastapi", "starlette", "uvicorn"):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", fail)
+
+
+def test_without_the_extra_the_remedy_is_told(model, capfd, no_framework):
     assert run("explore", model) == 2
     assert "install coembed[explore]" in capfd.readouterr().err
+
+
+def test_a_report_needs_no_web_framework(model, tmp_path, no_framework):
+    assert run("report", model, "-o", tmp_path / "report.html", "--cards", 1, "--method", "pca") == 0
 
 
 def test_a_report_is_written_whole_or_not_at_all(model, tmp_path, capfd):

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from coembed.explorer import overview
-from coembed.explorer.model_loading import Loaded, Source
+from coembed.explorer.model_loading import Loaded
+from coembed.explorer.model_source import Source
 from coembed.maps.palette import class_mark
 
 from .browser import PHONE, Visitor, running

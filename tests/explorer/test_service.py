@@ -11,7 +11,8 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.explorer import application
-from coembed.explorer.model_loading import Loaded, Source
+from coembed.explorer.model_loading import Loaded
+from coembed.explorer.model_source import Source
 from coembed.explorer.request_counts import RequestCounts, SharedCounts
 
 from .conftest import HERE, client_of

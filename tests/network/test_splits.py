@@ -41,6 +41,19 @@ def assert_canonical(matrix):
         np.testing.assert_array_equal(getattr(matrix, part), getattr(again, part))
 
 
+def test_so_many_of_every_class(demo):
+    split = split_labels(demo, labels=5, seed=3)
+    given = np.concatenate([split.train, split.validation])
+    assert np.bincount(demo.labels[given]).tolist() == [5] * demo.n_classes
+    assert len(split.validation) == len(given) // 5
+    everybody = np.sort(np.concatenate([given, split.test]))
+    np.testing.assert_array_equal(everybody, np.flatnonzero(demo.labels >= 0))
+    # a class that has no more gives all that it has
+    many = split_labels(demo, labels=200)
+    counts, sizes = (np.bincount(demo.labels[each]) for each in (many.visible(demo).labelled, everybody))
+    np.testing.assert_array_equal(counts, np.minimum(sizes, 200))
+
+
 def test_label_split_is_a_partition_of_the_labelled(demo):
     network = demo.with_labels(np.where(np.arange(demo.n_nodes) % 3, demo.labels, UNKNOWN))
     split = split_labels(network, labels=0.25, validation=0.4, seed=3)

@@ -1,5 +1,7 @@
 """Never worse than a simple method: few labels, odd networks, members ahead, whom the answer trusts."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from coembed.settings import preset_settings
 from coembed.training import fit, label_ensemble
 from coembed.training.few_labels import ALIKE, BOTH, LINKS, opinion_of_few
 from coembed.training.label_ensemble import _combined
+from coembed.training.label_members import _linear, linear
 from coembed.training.label_views import FOLDS, LabelledType, folds_of, spread, walk_within
 from coembed.views import look, readings
 
@@ -87,6 +90,22 @@ def test_as_many_classes_as_labels_are_told_as_spreading_tells_them():
     alone = spread(walk_within(network, "node"), labels, 100, 50)
     hidden = labels < 0
     assert right(result, classes, labels) >= np.mean(alone.argmax(axis=1)[hidden] == classes[hidden]) > 0.9
+
+
+def test_coordinates_that_are_noise_are_not_read():
+    """Of 200 coordinates the first tells the classes; 40 labels cannot tell the rest from chance."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, 400)
+    known = np.where(np.arange(400) < 40, classes, -1)
+    position = np.column_stack([2.0 * classes - 1 + rng.normal(0, 0.5, 400), rng.normal(size=(400, 199))])
+    own = LabelledType(known, 2, folds_of(known, 0), None)
+    shown = [SimpleNamespace(dense={"position": position.astype(np.float32)})] * FOLDS
+
+    def accuracy(told):
+        return np.mean(np.mean(told, axis=0).argmax(axis=1)[40:] == classes[40:])
+
+    assert accuracy(linear(shown, own)) == accuracy(_linear(shown, own, 16)) > 0.8
+    assert accuracy(_linear(shown, own, 200)) < 0.75
 
 
 def members_of(classes, known, **accuracy):

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit
 
 from coembed.fitted.score_blend import weigh
+from coembed.metrics import auc
 from coembed.network import split_attributes
 from coembed.settings import preset_settings
 from coembed.training import Holdout, fit, rank_blend
@@ -41,14 +42,20 @@ def test_a_sample_of_a_row_stands_for_all_of_it():
     assert abs(sums.sum() / whole.sum() - 1) < 0.1
 
 
-def test_what_tells_rows_apart_but_orders_none_of_them_is_unlearnt():
-    """One feature says how much an item has, one which of all it has: only the second orders a row."""
+def of_two_features():
+    """One says how much an item has, one which of all it has: only the second orders a row."""
     rng = np.random.default_rng(0)
     size = rng.normal(0, 2, 400)
     present = np.column_stack([size + 2, rng.normal(0.7, 1, 400)])
-    blend = weigh(present, np.column_stack([rng.normal(-2, 2, 400), rng.normal(-0.7, 1, 400)]))
+    absent = np.column_stack([rng.normal(-2, 2, 400), rng.normal(-0.7, 1, 400)])
     others = np.stack([np.repeat(size[:, None] + 2, 60, axis=1), rng.normal(-0.7, 1, (400, 60))], axis=-1)
-    found = _fitted_to_rows(blend, present, others, np.ones((400, 60)))
+    return weigh(present, absent), present, absent, others
+
+
+def test_what_tells_rows_apart_but_orders_none_of_them_is_unlearnt(monkeypatch):
+    monkeypatch.setattr(rank_blend, "ANYWHERE", 0.0)
+    blend, present, absent, others = of_two_features()
+    found = _fitted_to_rows(blend, present, others, np.ones((400, 60)), present, absent)
 
     def mean_rank(of):
         return (of.logits(others) > of.logits(present)[:, None]).sum(axis=1).mean()
@@ -56,6 +63,19 @@ def test_what_tells_rows_apart_but_orders_none_of_them_is_unlearnt():
     assert mean_rank(found) <= mean_rank(blend)
     step = np.array([[0.0, 0.0], [0.0, 1.0]])
     assert np.diff(found.logits(step))[0] > np.diff(blend.logits(step))[0]
+
+
+def test_pairs_of_any_rows_are_still_told_apart(monkeypatch):
+    blend, present, absent, others = of_two_features()
+
+    def told_apart(weight):
+        monkeypatch.setattr(rank_blend, "ANYWHERE", weight)
+        found = _fitted_to_rows(blend, present, others, np.ones((400, 60)), present, absent)
+        return auc(found.logits(present), found.logits(absent))
+
+    before = auc(blend.logits(present), blend.logits(absent))
+    assert told_apart(0.0) < before - 0.02
+    assert told_apart(2.0) > before - 0.01
 
 
 def test_probabilities_are_those_of_present_among_absent_pairs(fitted, split):

@@ -40,16 +40,17 @@ app = typer.Typer(
 
 
 def _with_quiet(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the option --quiet, if it does not have one of its own."""
+    """The command with the option --quiet, which it is told of if it has one of its own."""
     signature = inspect.signature(command)
-    if "quiet" in signature.parameters:
-        return command
+    own = "quiet" in signature.parameters
 
     @wraps(command)
     def asked(*arguments: Any, quiet: bool = False, **options: Any) -> None:
         with hushed(quiet):
-            command(*arguments, **options)
+            command(*arguments, **options, **({"quiet": quiet} if own else {}))
 
+    if own:
+        return asked
     # typer reads either, and would look for the names of types in this module
     hints = {**get_type_hints(command, include_extras=True), "quiet": Quiet}
     option = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False)

@@ -60,9 +60,9 @@ def complete(
 ) -> None:
     """What an item most likely lacks: attributes, entries of a relation, or the cell of a column.
 
-    A number is told in its unit with its spread, a category as probabilities. Of tags and relations, training
-    weighs present and absent pairs alike (setting `balance`), so a probability compares a pair with as many
-    absent ones: it ranks, but it is not how often such pairs exist.
+    A number is told in its unit with its spread, a category as probabilities. Of tags and relations, a
+    probability is how often such a pair exists among all that could; where that is not known, it is called a
+    score, and only ranks.
 
     **Examples**
 

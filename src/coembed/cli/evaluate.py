@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.completion import tasks
 from coembed.cli.console import TrainingProgress, print_json, print_rows, say
 from coembed.cli.options import (
     Changes,
@@ -45,6 +46,7 @@ def evaluate(
             "--task",
             help="`classification`, `links`, `attributes`, `profiling`, `columns` or `direction`.",
             show_default=False,
+            autocompletion=tasks,
         ),
     ],
     method: Annotated[
@@ -69,7 +71,11 @@ def evaluate(
     ] = None,
     preset: Preset = "best",
     labels: Annotated[
-        float, typer.Option("--labels", help="Share of the labels of each type that is seen.")
+        float,
+        typer.Option(
+            "--labels",
+            help="Share of the labels of each type that is seen; from 1 on, how many of every class.",
+        ),
     ] = 0.1,
     first_seed: Annotated[int, typer.Option("--first-seed", help="Seed of the first trial.")] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="Number of trials.")] = 3,

@@ -102,10 +102,11 @@ def explore(
 
     `coembed explore model --truth wordnet.npz --no-browser`
     """
+    given = _token(token, token_file)
     _check_extra()
     from coembed.explorer import Serving, Source
 
-    how = Serving(host, port, _token(token, token_file))
+    how = Serving(host, port, given)
     _serve(Source(model, truth, method), how, quiet, browser=browser, elsewhere=True)
 
 
@@ -133,10 +134,10 @@ def serve(
 
     `coembed serve model --host 0.0.0.0 --token-file SECRET --workers 4 --access-log -`
     """
+    given = _token(token, token_file)
     _check_extra()
     from coembed.explorer import Serving, Source
 
-    given = _token(token, token_file)
     how = Serving(host, port, given, workers, tuple(cors or ()), allow_changes, access_log)
     _serve(Source(model, truth, method), how, quiet, browser=False, elsewhere=False)
 
@@ -161,7 +162,6 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
-    _check_extra()
     from coembed.explorer import Source
     from coembed.explorer.single_page import check_report, write_report
 
@@ -199,7 +199,8 @@ def _serve(source: Source, how: Serving, quiet: bool, *, browser: bool, elsewher
 
 def _check_extra() -> None:
     try:
-        import coembed.explorer  # noqa: F401
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from coembed.cli.completion import assignments, kinds, presets
 from coembed.cli.standard_input import from_standard_input
 from coembed.errors import InputError
 
@@ -44,10 +45,18 @@ Type = Annotated[
 ]
 Known = Annotated[bool, typer.Option("--known", help="Rank also what the network already holds.")]
 Kind = Annotated[str | None, typer.Option("--kind", hidden=True, help="What --type was called before.")]
-Preset = Annotated[str, typer.Option("--preset", help="Where the settings come from.")]
+Preset = Annotated[
+    str, typer.Option("--preset", help="Where the settings come from.", autocompletion=presets)
+]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.", show_default=False),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting; may be repeated.",
+        show_default=False,
+        autocompletion=assignments,
+    ),
 ]
 LabelColumns = Annotated[
     list[str] | None,
@@ -66,6 +75,7 @@ ColumnKinds = Annotated[
         help="Of tables: what a column is: `number`, `category`, `yes/no`, `tags`, `counts`, `text`, `date` "
         "or `skip`; may be repeated.",
         show_default=False,
+        autocompletion=kinds,
     ),
 ]
 SchemaFile = Annotated[
@@ -80,7 +90,7 @@ SchemaFile = Annotated[
 
 
 def reading_options(
-    labels: Sequence[str] | None, kinds: Sequence[str] | None, schema: Path | None = None
+    labels: Sequence[str] | None, given_kinds: Sequence[str] | None, schema: Path | None = None
 ) -> dict[str, Any]:
     """What `coembed.network.read` is told of tables.
 
@@ -90,7 +100,7 @@ def reading_options(
     {'labels': ['city'], 'kinds': {'shop.age': 'number', 'a=b': 'skip'}, 'schema': None}
     """
     found = {}
-    for given in kinds or ():
+    for given in given_kinds or ():
         name, mark, kind = given.rpartition("=")
         if not mark or not name:
             raise InputError(f"--as {given}: give a column and its kind, such as --as age=number")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
-from coembed.fitted import Fitted
-from coembed.network.network import NODE
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from coembed.fitted import Fitted
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 TEXTS = ("known", "type", "title")
@@ -20,6 +20,8 @@ TEXTS = ("known", "type", "title")
 
 
 def first_column(fitted: Fitted, type: str) -> str:
+    from coembed.network.network import NODE
+
     return "node" if fitted.network.is_plain and type == NODE else "id"
 
 

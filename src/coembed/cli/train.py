@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coembed.cli.completion import presets, tasks
 from coembed.cli.config_files import Config, read_config, write_config
 from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
 from coembed.cli.options import (
@@ -35,10 +36,17 @@ def train(
     ],
     task: Annotated[
         str | None,
-        typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`."),
+        typer.Option(
+            "--task",
+            help="Of preset `paper`: what it suits: `classification`, `attributes`, `links` ...",
+            autocompletion=tasks,
+        ),
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="Where the settings come from: `best`, or `paper`.")
+        str | None,
+        typer.Option(
+            "--preset", help="Where the settings come from: `best`, or `paper`.", autocompletion=presets
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of everything random.", show_default=False)
@@ -94,7 +102,7 @@ def train(
 
     `coembed train my-network/ -o model`
 
-    `coembed train blogcatalog.npz -o model --task attributes --set beta=0.2 --seed 1`
+    `coembed train blogcatalog.npz -o model --preset paper --task attributes --set beta=0.2 --seed 1`
 
     `coembed train customers.csv friends.csv -o model --label segment --as zip=category`
 
@@ -121,6 +129,8 @@ def train(
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
     quiet = quiet or not job.first
+    if task != "classification" and preset_settings(preset, task) == preset_settings(preset) and not quiet:  # type: ignore[arg-type]
+        say(f"note: preset {preset} is the same for all tasks; --task {task} changes nothing", "yellow")
     if save_config is not None and job.first:
         write_config(save_config, preset, task, settings)
     tables = reading_options(label, kinds, schema)

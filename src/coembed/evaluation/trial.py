@@ -25,6 +25,7 @@ from coembed.network import (
     split_pairs,
 )
 from coembed.network.honest_splits import Sides, split_cells_by, split_labels_by
+from coembed.network.splits import check_labels
 from coembed.settings import Task
 
 Inputs = Literal["full", "masked"]
@@ -106,8 +107,7 @@ def draw_splits(
     >>> len(splits.labels.test), len(splits.pairs.test)
     (1328, 877)
     """
-    if not 0 <= labels < 1:
-        raise InputError(f"the share of labels must be at least 0 and below 1, got {labels}")
+    check_labels(labels)
     asked = what_is_asked(network, task, type, relation)
     by_type = {
         name: split_labels(network, labels, seed=seed, type=name)

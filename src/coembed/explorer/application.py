@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
@@ -22,12 +21,12 @@ from coembed.explorer.guard import LOOPBACK, Guard, error_body
 from coembed.explorer.kept_answers import Json, Packed
 from coembed.explorer.model_loading import Loaded, NotReady
 from coembed.explorer.old_addresses import make_old_router
+from coembed.explorer.page_files import TYPES, page_files
 from coembed.explorer.request_counts import RequestCounts, SharedCounts
 from coembed.explorer.request_log import LogLine, RequestLog
 from coembed.explorer.routes import FAILURES, known_parameters, operation_id
 from coembed.version import __version__
 
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css"}
 CODES = {
     401: "unauthorised",
     403: "forbidden_origin",
@@ -119,12 +118,6 @@ def make_app(
         )
     app.add_middleware(RequestLog, counts=app.state.counts, write=write_log)  # type: ignore[arg-type]
     return app
-
-
-def page_files() -> dict[str, bytes]:
-    """The files of the page by name."""
-    folder = files("coembed.explorer") / "page"
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(tuple(TYPES))}
 
 
 def content_policy(html: str) -> str:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from coembed.errors import InputError
 from coembed.explorer.application import make_app
 from coembed.explorer.guard import is_loopback
-from coembed.explorer.model_loading import Loaded, Source
+from coembed.explorer.model_loading import Loaded
+from coembed.explorer.model_source import Source
 from coembed.explorer.request_counts import SharedCounts
 from coembed.explorer.request_log import LogLine
 from coembed.progress import CountProgress, Tell

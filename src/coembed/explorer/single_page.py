@@ -17,8 +17,8 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.explorer import cards, overview
-from coembed.explorer.application import page_files
 from coembed.explorer.asking import Explorer
+from coembed.explorer.page_files import page_files
 from coembed.files import replacing_file
 from coembed.progress import CountProgress
 

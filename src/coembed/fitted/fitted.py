@@ -180,11 +180,10 @@ class Fitted(Learnt):
     ) -> list[Match]:
         """What an item should have: in a relation, or in a column of its table.
 
-        Tags and links come ranked, without those that the item already has unless `known`; the score is the
-        expected probability. (With the setting ``balance`` it compares a pair with as many absent ones: it
-        ranks, but it is not how often such pairs exist.) A number comes in its unit, with its spread; a
-        category as probabilities that sum to one. By default the item's words, or else its first relation.
-        From the far end of a relation, or with `backwards`, who should have the item.
+        Tags and links come ranked, without those that the item already has unless `known`, each with how
+        likely it is among all that could be (see :meth:`answer`). A number comes in its unit, with its
+        spread; a category as probabilities that sum to one. By default the item's words, or else its first
+        relation. From the far end of a relation, or with `backwards`, who should have the item.
 
         A number comes with the interval that holds it as often as `coverage`. With `fdr` only what is so
         sure that at most this share of all lists is wrong, in expectation; a list may then be empty.

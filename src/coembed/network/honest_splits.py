@@ -85,6 +85,8 @@ def split_labels_by(
     (700, set())
     """
     items = network.items(type)
+    if labels >= 1:
+        raise InputError("groups and times go with a share of the labels, not with so many of every class")
     known = np.empty(0, dtype=np.int64) if items.labels is None else items.labels.known
     rows, together = sides.order(known, seed)
     given = _whole(together, labels)

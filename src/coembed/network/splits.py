@@ -1,7 +1,8 @@
 """Hiding a part of a network to be asked about it later: labels, pairs of a relation, cells of columns.
 
 What is hidden is chosen uniformly at random and never looked at otherwise: which entries are hidden depends
-on where entries are, never on their values or on the values of labels.
+on where entries are, never on their values or, unless so many of every class are asked for, on the values of
+labels.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network.cell_values import without_rows
+from coembed.network.items import Items
 from coembed.network.network import ATTRIBUTES, LINKS, UNKNOWN, Network
 from coembed.network.pairs import ACROSS, matched_negatives, true_pairs, uniform_negatives, without
 from coembed.network.relations import Relation
@@ -121,7 +123,7 @@ def split_labels(
     """Give the share `labels` of the known labels of a type, of which `validation` is kept to choose with.
 
     Uniform at random over the labelled items, as in the paper, not class by class: a small class may be left
-    without any given label.
+    without any given label. From 1 on, `labels` is how many of every class are given.
 
     Examples
     --------
@@ -133,12 +135,15 @@ def split_labels(
     >>> len(split.visible(demo).labelled)
     148
     """
-    _fraction("labels", labels, 1.0)
+    check_labels(labels)
     _fraction("validation", validation, 1.0)
     items = network.items(type)
     known = np.empty(0, dtype=np.int64) if items.labels is None else items.labels.known
     order = _rng(seed, _LABELS, list(network.types).index(items.name)).permutation(known)
-    n_given = _share(labels, len(order))
+    if labels < 1:
+        n_given = _share(labels, len(order))
+    else:
+        order, n_given = _some_of_each_class(order, items, int(labels))
     n_validation = _share(validation, n_given, at_least_one=False)
     return LabelSplit(
         train=np.sort(order[n_validation:n_given]),
@@ -310,6 +315,28 @@ def _checksum(arrays: Sequence[np.ndarray], before: int) -> int:
     for array in arrays:
         before = zlib.crc32(np.ascontiguousarray(array, dtype="<i8").tobytes(), before)
     return before
+
+
+def check_labels(labels: float) -> None:
+    """Refuse what is neither a share of the labels nor how many of every class."""
+    if not (0 <= labels < 1 or (labels >= 1 and labels == int(labels))):
+        raise InputError(
+            f"labels must be a share from 0 to below 1, or from 1 on how many of every class, got {labels}"
+        )
+
+
+def _some_of_each_class(order: np.ndarray, items: Items, count: int) -> tuple[np.ndarray, int]:
+    """The labelled items, the first of every class before all others; and how many those first are."""
+    if items.labels is None or items.labels.several:
+        raise InputError(
+            f"{items.name} have no classes of which so many could be given; name a share of the labels"
+        )
+    classes = items.labels.values[order]
+    by_class = np.argsort(classes, kind="stable")
+    starts = np.searchsorted(classes[by_class], classes[by_class])
+    given = np.empty(len(order), dtype=bool)
+    given[by_class] = np.arange(len(order)) - starts < count
+    return order[np.argsort(~given, kind="stable")], int(given.sum())
 
 
 def _fraction(name: str, value: float, high: float) -> None:

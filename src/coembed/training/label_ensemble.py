@@ -39,6 +39,8 @@ from coembed.views import TypeViews
 MANY = 20_000
 """Labelled items from which on no ensemble is needed: `ASIDE` of them can be spared to tell a temperature."""
 ASIDE = 2000
+TREE_WORK = 1_000_000
+"""Labels x classes up to which trees are grown where there are no cells, which they read better than any."""
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
 CLEARLY, AHEAD = 1.0, 2.0
@@ -116,9 +118,9 @@ def call_ensemble(
         "linear": linear(shown, own),
     }
     several = own.labels.ndim == 2
-    few_trees = not several or own.n_classes * FOLDS <= MOST_TREES_IN_ALL
-    if ("cells" in views.dense or values is not None) and few_trees:
-        members["trees"] = trees(shown, own, settings.seed, values)
+    tabular = "cells" in views.dense or values is not None
+    if several and tabular and own.n_classes * FOLDS <= MOST_TREES_IN_ALL:
+        members["trees"] = trees(shown, own, settings, values)
     if several:
         all_of_them = Combination(members, own, STRENGTHS)
         return Ensemble(
@@ -128,9 +130,11 @@ def call_ensemble(
             all_of_them.precision,
             thresholds=all_of_them.thresholds,
         )
+    if tabular or np.count_nonzero(own.folds >= 0) * own.n_classes <= TREE_WORK:
+        members["trees"] = trees(shown, own, settings, values)
     if own.walk is not None:
         members["spreading"] = spreading(own)
-    if "trees" in members:
+    if tabular:
         # where little is told, those who are less sure should still know how many each class has
         members["class shares"] = class_shares(own, len(views.evidence))
     return _combined(members, own)

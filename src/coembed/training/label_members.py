@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from scipy.special import log_softmax
 from torch import Tensor
 
 from coembed.kernels import Noise
 from coembed.model.views_inference import View, ViewsInference
-from coembed.network import Network
+from coembed.network import UNKNOWN, Network
 from coembed.network.matrices import presence
 from coembed.settings import Settings
 from coembed.training.label_views import FOLDS, LabelledType
@@ -29,6 +30,8 @@ MOST_WORDS, MOST_VALUES = 1000, 50_000_000
 PENALTY = 2.0
 LEAST_SHARE = 1e-3
 """What spreading leaves to a class that nothing spreads from."""
+WIDTHS = (16, 64)
+"""Leading coordinates of each view that a linear model reads, or all."""
 LINEAR_WORK = 200_000_000
 """Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
 
@@ -45,7 +48,7 @@ def word_values(network: Network, type: str) -> np.ndarray | None:
 
 
 def trees(
-    shown: Sequence[TypeViews], own: LabelledType, seed: int, values: np.ndarray | None = None
+    shown: Sequence[TypeViews], own: LabelledType, settings: Settings, values: np.ndarray | None = None
 ) -> list[np.ndarray]:
     """Boosted trees of the cells and of the leading coordinates of all else: logits of all items, by fold."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -66,12 +69,12 @@ def trees(
         n_seen = own.n_classes if labels.ndim == 2 else len(np.unique(labels[rows]))
         grow = partial(
             HistGradientBoostingClassifier,
-            max_iter=int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)),
+            max_iter=min(int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)), settings.epochs),
             min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
             max_leaf_nodes=15,
             l2_regularization=1.0,
             early_stopping=False,
-            random_state=seed,
+            random_state=settings.seed,
         )
         if labels.ndim == 2:
             found.append(one_by_one(grow, features, labels))
@@ -104,12 +107,35 @@ def _mean_with_itself(walk: sp.csr_array, values: np.ndarray) -> np.ndarray:
 
 
 def linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
-    """Linear models of all dense views: logits of all items, by fold."""
-    from sklearn.linear_model import LogisticRegression
+    """Linear models of all dense views: logits of all items, by fold.
 
+    They read as many leading coordinates of each view as tell the labels of the other folds best: where few
+    coordinates say it all, the rest is noise that few labels cannot tell from it.
+    """
     labelled = int(np.count_nonzero(own.folds >= 0))
     room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
-    width = int(np.clip(room, TREE_COORDINATES, None))
+    widest = max((view.shape[1] for view in shown[0].dense.values()), default=0)
+    most = int(np.clip(min(room, widest), min(WIDTHS), None))
+    tried = {width: _linear(shown, own, width) for width in (*(w for w in WIDTHS if w < most), most)}
+    return min(tried.values(), key=lambda told: cost_out_of_fold(told, own))
+
+
+def cost_out_of_fold(told: Sequence[np.ndarray], own: LabelledType) -> float:
+    """Mean cross entropy of the labels, each by the logits of its fold."""
+    total = 0.0
+    for fold, logits in enumerate(told):
+        rows = np.flatnonzero(own.folds == fold)
+        if own.labels.ndim == 2:
+            known, yes = own.labels[rows] != UNKNOWN, own.labels[rows] == 1
+            total += float(np.logaddexp(0, np.where(yes, -logits[rows], logits[rows]))[known].sum())
+        else:
+            total -= float(log_softmax(logits[rows], axis=1)[np.arange(len(rows)), own.labels[rows]].sum())
+    return total
+
+
+def _linear(shown: Sequence[TypeViews], own: LabelledType, width: int) -> list[np.ndarray]:
+    from sklearn.linear_model import LogisticRegression
+
     found = []
     for fold, views in enumerate(shown):
         features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])

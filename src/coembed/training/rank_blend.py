@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 import torch
+import torch.nn.functional as F
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
@@ -29,6 +30,8 @@ FOREMOST, OTHERS = 50, 50
 """Of a row, what a present pair stands against."""
 CELLS, MOST, FEWEST = 20_000_000, 3000, 100
 """Cells of rows that are looked at, present pairs that are learnt from, at most and at least."""
+ANYWHERE = 2.0
+"""Weight of telling pairs of any rows apart, beside that of ordering each row."""
 STEPS = 200
 ROWS = 256
 
@@ -61,8 +64,9 @@ def ordering(
         weights.append(weight)
     every = np.concatenate(others)
     against = scored.pair_features(every.reshape(-1, 2), name).reshape(*every.shape[:2], -1)
-    found = _fitted_to_rows(blend, scored.pair_features(asked, name), against, np.concatenate(weights))
     pairs = [scored.pair_features(part, name) for part in (present, absent)]
+    own = scored.pair_features(asked, name)
+    found = _fitted_to_rows(blend, own, against, np.concatenate(weights), *pairs)
     return _as_sure_as_right(found, *(found.logits(part) for part in pairs))
 
 
@@ -79,20 +83,38 @@ def _drawn(scores: np.ndarray, known: np.ndarray, rng: np.random.Generator) -> t
     return np.hstack([foremost, drawn]), np.hstack([first, counts * each])
 
 
-def _fitted_to_rows(blend: Blend, present: np.ndarray, others: np.ndarray, weights: np.ndarray) -> Blend:
-    """The weights that come nearest to the first of each row, starting from those that there are."""
+def _fitted_to_rows(
+    blend: Blend,
+    first_of_row: np.ndarray,
+    others: np.ndarray,
+    weights: np.ndarray,
+    present: np.ndarray,
+    absent: np.ndarray,
+) -> Blend:
+    """The weights that come nearest to the first of each row, starting from those that there are.
+
+    They still tell present from absent pairs of any rows, at a scale of their own.
+    """
     mean, std = (torch.as_tensor(each) for each in (blend.mean, blend.std))
-    inputs = [(torch.as_tensor(each, dtype=torch.float32) - mean) / std for each in (present, others)]
+    inputs = [
+        (torch.as_tensor(each, dtype=torch.float32) - mean) / std
+        for each in (first_of_row, others, present, absent)
+    ]
     log_weights = torch.as_tensor(weights, dtype=torch.float32).log()
-    parts = [torch.tensor(each, requires_grad=True) for each in (blend.first, blend.first_bias, blend.second)]
+    starts = (blend.first, blend.first_bias, blend.second, np.zeros(1, np.float32), blend.second_bias)
+    parts = [torch.tensor(each, requires_grad=True) for each in starts]
     optimizer = torch.optim.LBFGS(parts, max_iter=STEPS, line_search_fn="strong_wolfe")
 
     def cost() -> torch.Tensor:
-        first, bias, second = parts
-        own, beside = (torch.tanh(each @ first + bias) @ second for each in inputs)
+        first, bias, second, log_scale, shift = parts
+        own, beside, there, absent = (torch.tanh(each @ first + bias) @ second for each in inputs)
         whole = torch.logsumexp(torch.cat([own[:, None], beside + log_weights], dim=1), dim=1)
+        right = (
+            F.logsigmoid(sign * (log_scale.exp() * each + shift)).mean()
+            for sign, each in ((1, there), (-1, absent))
+        )
         pull = RIDGE / (2 * len(own)) * (first.square().sum() + second.square().sum())
-        return (whole - own).mean() + pull
+        return (whole - own).mean() - ANYWHERE * sum(right) + pull
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
@@ -101,7 +123,7 @@ def _fitted_to_rows(blend: Blend, present: np.ndarray, others: np.ndarray, weigh
         return loss
 
     optimizer.step(closure)  # type: ignore[arg-type]
-    first, bias, second = (part.detach().numpy() for part in parts)
+    first, bias, second, *_ = (part.detach().numpy() for part in parts)
     return blend._replace(first=first, first_bias=bias, second=second)
 
 
