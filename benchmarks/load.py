@@ -1,6 +1,6 @@
 """Load on the HTTP API: so many mixed requests a second for so long, and how long each took.
 
-    python benchmarks/load.py MODEL --rate 100 --seconds 30
+    python benchmarks/load.py MODEL --rate 200 --seconds 60 --workers 2
 
 The server runs in a process of its own, as `coembed serve` starts it. Requests leave at fixed times, whether
 the ones before were answered or not, so that a slow answer is not hidden by fewer questions.
@@ -21,6 +21,8 @@ from typing import Any
 
 import httpx
 import numpy as np
+
+from coembed.client import Client
 
 # share of the questions: what a person with the page open asks, and a little more of the heavy ones
 MIX = {
@@ -108,13 +110,27 @@ async def load(address: str, rate: float, seconds: float, seed: int) -> dict[str
     }
 
 
+def workers_of(pid: int) -> list[int]:
+    """The server's process and those that it has started."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
 def memory_mb(pid: int) -> float:
+    return sum(map(_memory_mb, workers_of(pid)))
+
+
+def processor_seconds(pid: int) -> float:
+    """Time that all have had of the processor: what an answer costs, whatever else the machine does."""
+    return sum(map(_processor_seconds, workers_of(pid)))
+
+
+def _memory_mb(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
-def processor_seconds(pid: int) -> float:
-    """Time that a process has had of the processor: what an answer costs, whatever else the machine does."""
+def _processor_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -124,14 +140,26 @@ def main() -> None:
     parser.add_argument("model")
     parser.add_argument("--rate", type=float, default=100, help="requests a second")
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1, help="repeat, to see whether the memory grows")
     given = parser.parse_args()
-    command = [sys.executable, "-m", "coembed", "serve", given.model, "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "coembed",
+        "serve",
+        given.model,
+        "--port",
+        "0",
+        "--workers",
+        str(given.workers),
+    ]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         told = (re.search(r"http://\S+/", line) for line in server.stderr)
         address = next(found[0] for found in told if found)
-        time.sleep(1)
+        Client(address).wait()
+        time.sleep(1 if given.workers == 1 else 6)  # every worker has read the model then
         rounds = []
         before = memory_mb(server.pid)
         for seed in range(given.rounds):

@@ -23,6 +23,10 @@ class InputError(ValueError):
         super().__init__(one_line(message))
 
 
+class NoSuch(InputError):
+    """A name that is none of the known ones."""
+
+
 def one_line(text: object, longest: int = LONGEST) -> str:
     """A text, or what an exception says, without line ends and of bounded length; both of its ends stay.
 
@@ -42,7 +46,7 @@ def one_line(text: object, longest: int = LONGEST) -> str:
     return f"{words[: longest - 5 - half]} ... {words[-half:]}"
 
 
-def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str] | None = None) -> InputError:
+def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str] | None = None) -> NoSuch:
     """What to raise for a name that is none of the known ones: the nearest, or else all that are listed.
 
     Examples
@@ -56,4 +60,4 @@ def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str]
     near = get_close_matches(str(name), names, n=2)
     every = ", ".join(names if listed is None else listed)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {every}"
-    return InputError(f"there is no {kind} {str(name)[:80]!r}; {hint}")
+    return NoSuch(f"there is no {kind} {str(name)[:80]!r}; {hint}")

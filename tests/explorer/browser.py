@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from coembed.explorer import Explorer, make_app
+from coembed.explorer.model_loading import Loaded
 from coembed.explorer.server import make_server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -45,11 +46,11 @@ def need_browser() -> str:
 
 
 @contextmanager
-def running(explorer: Explorer) -> Iterator[str]:
+def running(model: Explorer | Loaded, **options) -> Iterator[str]:
     """The page of a model, served on a free port for a while."""
     bound = socket.socket(proto=socket.IPPROTO_TCP)
     bound.bind(("127.0.0.1", 0))
-    server = make_server(make_app(explorer))
+    server = make_server(make_app(model, **options))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     while not server.started:

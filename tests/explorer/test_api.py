@@ -94,7 +94,9 @@ def test_items_can_be_paged_and_filtered(client, trained):
     assert {item["label"] for item in first["items"]} == {"animal"}
     assert not {i["id"] for i in first["items"]} & {i["id"] for i in second["items"]}
     assert ask(client, "items", type="attribute")["total"] == trained.network.n_attributes
-    assert ask(client, "items", label="no such class")["total"] == 0
+    refused = client.get("/api/v1/items", params={"label": "animals"})
+    assert refused.status_code == 404
+    assert refused.json()["error"]["message"] == "there is no class of node 'animals'; did you mean 'animal'?"
 
 
 def test_search_finds_nodes_and_attributes_in_spite_of_typing_errors(client):
@@ -104,6 +106,8 @@ def test_search_finds_nodes_and_attributes_in_spite_of_typing_errors(client):
     words = ask(client, "search", q="fish", limit=20, type="attribute")["items"]
     assert {item["type"] for item in words} == {"attribute"}
     assert ask(client, "search", q="")["items"] == []
+    few, all = (ask(client, "search", q="fish", limit=limit) for limit in (2, 200))
+    assert few["total"] == all["total"] == len(all["items"]) > 2
 
 
 def test_the_map_comes_in_columns_and_as_arrow(client, explorer):
@@ -189,7 +193,7 @@ def test_reasons_of_a_class_a_relation_or_a_column_are_those_of_the_model(client
     assert len(link["reasons"]) == 2
     assert why(column="attributes", targets=["fish"]).json()["targets"][0]["relation"] == "attributes"
     assert "not both" in why(relation="links", column="attributes").json()["error"]["message"]
-    assert why(label="plants").status_code == 400
+    assert why(label="plants").status_code == 404
 
 
 def test_overviews_have_their_figures(client, trained):
@@ -234,7 +238,9 @@ def test_the_map_holds_any_name(strange):
         ("node?id=x&k=100000", 422, "invalid"),
         ("nothing", 404, "not_found"),
         ("embed", 405, "method_not_allowed"),
-        ("similar?id=nobody&kind=thing", 400, "bad_request"),
+        ("similar?id=nobody&kind=thing", 404, "not_found"),
+        ("v1/neighbours?id=Denmark.n.01&relation=lniks", 404, "not_found"),
+        ("v1/items?lable=animal", 422, "invalid"),
     ],
 )
 def test_errors_have_one_shape(client, path, status, code):

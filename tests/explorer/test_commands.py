@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import os
 import re
 import signal
@@ -48,11 +49,13 @@ def started(*words: object) -> tuple[subprocess.Popen, str]:
 
 
 def ask(address: str, token: str = "") -> bytes:
-    for _ in range(100):
+    for _ in range(300):
         try:
             return urlopen(Request(address, headers={"Authorization": f"Bearer {token}"})).read()
-        except HTTPError:
-            raise
+        except HTTPError as error:
+            if error.code != 503:  # still starting
+                raise
+            time.sleep(0.1)
         except OSError:
             time.sleep(0.1)
     raise AssertionError("nobody answers")
@@ -89,12 +92,85 @@ def test_a_host_that_others_reach_makes_up_a_token(model):
     )
     try:
         home, token = address.split("#token=")
+        assert not home.startswith(("http://127.", "http://0.")) or not leads_out()
         with pytest.raises(HTTPError, match="401"):
             ask(f"{home}api/health")
         assert b'"status":"ok"' in ask(f"{home}api/health", token)
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(10)
+        process.stderr.close()
+
+
+def leads_out() -> bool:
+    """Whether this machine has an address by which others could reach it."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return False
+        return True
+
+
+def test_workers_share_the_port_the_counts_and_a_reload(model, tmp_path):
+    log = tmp_path / "access.jsonl"
+    words = ("--workers", 2, "--allow-changes", "--token", "t", "--access-log", log)
+    process, address = started("serve", model, "--port", 0, "--method", "pca", *words)
+    base = address.partition("#")[0]
+    try:
+        asked = 0
+        while len({line["pid"] for line in lines_of(log) if line["status"] == 200}) < 2:
+            ask(f"{base}api/v1/health", "t")
+            asked += 1
+            assert asked < 500, "one worker does everything"
+        told = ask(f"{base}metrics", "t").decode()
+        counted = re.search(
+            r'coembed_requests_total\{path="/api/v1/health",status="2xx"\} (\d+)',
+            told,
+        )
+        assert int(counted[1]) == asked
+        reload = Request(f"{base}api/v1/reload", method="POST", headers={"Authorization": "Bearer t"})
+        assert urlopen(reload).status == 202
+        again = set()
+        for _ in range(600):
+            told = json.loads(ask(f"{base}ready"))
+            assert told["status"] == "ready"  # while it loads the old one answers
+            if told["loads"] == 2:
+                again.add(lines_of(log)[-1]["pid"])
+            if len(again) == 2:
+                break
+            time.sleep(0.05)
+        assert len(again) == 2
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        process.stderr.close()
+
+
+def lines_of(log) -> list[dict]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def test_told_to_hang_up_it_loads_the_model_again(model):
+    process, address = started("serve", model, "--port", 0, "--method", "pca", "--allow-changes")
+    base, token = address.split("#token=")
+    try:
+        assert json.loads(ask(f"{base}ready"))["loads"] == 1
+        with pytest.raises(HTTPError, match="401"):  # changes are never without a token
+            ask(f"{base}api/v1/health")
+        process.send_signal(signal.SIGHUP)
+        for _ in range(300):
+            if json.loads(ask(f"{base}ready"))["loads"] == 2:
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("it was not loaded again")
+        assert ask(f"{base}api/v1/health", token)
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) in (0, 130)
         process.stderr.close()
 
 

@@ -3,7 +3,7 @@
 import gc
 import tracemalloc
 
-from coembed.explorer import routes
+from coembed.explorer import kept_answers
 
 from .conftest import client_of
 
@@ -12,7 +12,7 @@ ASKED, MOST_KEPT = 120, 100_000
 
 
 def test_memory_comes_to_rest(explorer, monkeypatch):
-    monkeypatch.setattr(routes, "KEPT_CARDS", 8)
+    monkeypatch.setattr(kept_answers, "KEPT_CARDS", 8)
     client = client_of(explorer)
     ids = explorer.fitted.network.main.ids
 

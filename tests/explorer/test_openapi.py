@@ -11,6 +11,7 @@ schemathesis = pytest.importorskip("schemathesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis.errors import Unsatisfiable  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
+from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
 from coembed.explorer import make_app  # noqa: E402
 
@@ -30,8 +31,11 @@ def ask_everything(explorer, examples: int) -> int:
                 nonlocal asked
                 asked += 1
                 response = case.call()
-                if response.status_code != 413:  # too large is refused before anybody looks at what it says
-                    case.validate_response(response)
+                if response.status_code == 413:  # too large is refused before anybody looks at what it says
+                    return
+                # that columns are of one length, and bytes a stream, is more than a description can tell
+                batch = response.status_code == 400 and "/batch/" in case.path
+                case.validate_response(response, excluded_checks=[positive_data_acceptance] if batch else [])
 
             # an address without parameters cannot be asked wrongly
             with contextlib.suppress(Unsatisfiable):
@@ -55,4 +59,5 @@ def test_every_question_has_examples_and_every_failure_a_shape(client):
     for path, methods in paths.items():
         for operation in methods.values():
             assert operation["summary"], path
-            assert {"400", "401", "403", "404", "413", "422"} <= set(operation["responses"]), path
+            if path.startswith("/api/"):
+                assert {"400", "401", "403", "404", "413", "422", "503"} <= set(operation["responses"]), path

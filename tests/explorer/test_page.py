@@ -7,47 +7,9 @@ import json
 import re
 from urllib.parse import quote
 
-import pytest
-
-from .browser import PHONE, Visitor, near, need_browser, running
+from .browser import PHONE, near
 
 BLUE, PINK = "#0072B2", "#CC79A7"  # animal, location
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = need_browser()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def home(browser, explorer):
-    with running(explorer) as address:
-        yield address
-
-
-@pytest.fixture
-def visit(browser, home):
-    """Open a window; at the end nothing went wrong in it, and nothing was asked of anybody else."""
-    opened = []
-
-    def open_window(**options) -> Visitor:
-        opened.append(Visitor(browser, options.pop("home", home), **options))
-        return opened[-1]
-
-    yield open_window
-    for visitor in opened:
-        visitor.close()
-        assert visitor.problems == []
-        strange = [url for url in visitor.asked if not url.startswith((visitor.home, "data:", "blob:"))]
-        assert strange == []
 
 
 def card(page, kind: str, name: str):
@@ -164,18 +126,28 @@ def test_a_node_is_added_from_a_description(visit):
     assert "new=" in page.url
 
 
-def test_tabs_show_training_quality_and_data(visit):
+def test_tabs_show_training_quality_and_data(visit, trained):
     page = visit().go()
-    for name, selector in (
-        ("Training", "#training-tab polyline"),
-        ("Quality", "#quality-tab .confusion td.diagonal"),
-        ("Data", "#data-tab .column"),
-    ):
-        page.get_by_role("tab", name=name).click()
-        page.wait_for_selector(selector)
+    page.get_by_role("tab", name="Training").click()
+    page.wait_for_selector("#training-tab polyline")
+    assert (
+        f"{len(trained.history['loss'])} epochs with the preset paper"
+        in page.locator("#training-tab").inner_text()
+    )
+    page.get_by_role("tab", name="Data").click()
+    page.wait_for_selector("#data-tab .column")
+    assert "1,476" in page.locator("#data-tab .tile").first.inner_text()
+    assert page.locator("#training-tab").is_hidden()
     page.get_by_role("tab", name="Quality").click()
-    page.locator("#quality-tab table.rows a").first.click()
+    page.wait_for_selector("#quality-tab .confusion td.diagonal")
+    hidden = 1476 - len(trained.network.labelled)
+    counts = page.locator("#quality-tab .confusion td:not(.sum)").all_inner_texts()
+    assert sum(int(each) for each in counts if each != "·") == hidden
+    mistake = page.locator("#quality-tab table.rows tbody tr").first
+    true = mistake.locator("td").nth(2).inner_text()
+    mistake.locator("a").click()
     page.wait_for_selector("#map-tab:not([hidden]) article.card .truth")
+    assert page.locator("article.card .truth").inner_text() == f"✗ the hidden label is {true}"
 
 
 def test_dark_is_dark_and_stays_so(visit):
@@ -223,19 +195,21 @@ def test_a_server_that_is_gone_is_told(visit):
     visitor.problems.clear()  # the browser itself reports the request that failed
 
 
-def test_names_are_text_whatever_they_hold(visit, strange):
-    with running(strange) as address:
-        visitor = visit(home=address)
-        page = visitor.go()
-        for name in ("<script>alert(1)</script>", "a/b c?d#e&f=g%20", "🐟 and 🐠", "x" * 10_000):
-            page.evaluate("(id) => { location.hash = 'node=' + encodeURIComponent(id); }", name)
-            page.wait_for_function(
-                "(id) => document.querySelector('article.card')?.dataset.id === id", arg=name
-            )
-        page.goto(f"{address}#node={quote('')}")
-        page.wait_for_function("() => document.querySelector('article.card')?.dataset.id === ''")
-        page.get_by_role("tab", name="Quality").click()
-        page.wait_for_selector("#quality-tab .hint-box")
+def test_names_are_text_whatever_they_hold(visit, strange_home):
+    visitor = visit(home=strange_home)
+    page = visitor.go()
+    said = []
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    for name in ("<script>alert(1)</script>", "a/b c?d#e&f=g%20", "🐟 and 🐠", "x" * 10_000, ""):
+        page.evaluate("(id) => { location.hash = 'node=' + encodeURIComponent(id); }", name)
+        page.wait_for_function("(id) => document.querySelector('article.card')?.dataset.id === id", arg=name)
+        shown = name if len(name) <= 60 else name[:59] + "…"
+        assert page.locator("article.card h2").inner_text() == (shown or "(blank)")
+        assert page.locator("article script").count() == 0
+    assert said == []
+    page.get_by_role("tab", name="Quality").click()
+    page.wait_for_selector("#quality-tab .hint-box")
+    assert "There are no classes to judge" in page.locator("#quality-tab").inner_text()
 
 
 def test_everything_can_be_reached_by_keyboard(visit):
@@ -274,12 +248,6 @@ def test_a_state_in_the_address_that_makes_no_sense_does_no_harm(visit):
         visitor = visit()
         visitor.go(address)
         assert near(visitor.pixels(), PINK) > 20
-
-
-@pytest.fixture(scope="module")
-def people_home(browser, people):
-    with running(people) as address:
-        yield address
 
 
 def test_a_network_of_several_types_has_cards_for_all(visit, people_home):

@@ -14,11 +14,10 @@ from coembed.errors import InputError
 from coembed.untrusted import reading
 
 if TYPE_CHECKING:
-    from coembed.explorer import Explorer
-    from coembed.fitted import Fitted
-    from coembed.network import Network
+    from coembed.explorer import Serving, Source
 
 PORT = 8642
+LAYING_OUT = "laying out the map"
 
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any free one.")]
 Host = Annotated[
@@ -57,6 +56,33 @@ Truth = Annotated[
 ]
 
 
+Workers = Annotated[
+    int, typer.Option("--workers", min=1, max=64, help="Processes that answer, each with its copy.")
+]
+Cors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cors",
+        metavar="ORIGIN",
+        help="A site whose pages may ask, as https://site.example; may be repeated.",
+        show_default=False,
+    ),
+]
+AllowChanges = Annotated[
+    bool,
+    typer.Option("--allow-changes", help="An address by which the model is loaded again; needs the token."),
+]
+AccessLog = Annotated[
+    str | None,
+    typer.Option(
+        "--access-log",
+        metavar="FILE",
+        help="Add a line of JSON for every answer; - is standard error.",
+        show_default=False,
+    ),
+]
+
+
 def explore(
     model: ModelPath,
     truth: Truth = None,
@@ -78,8 +104,10 @@ def explore(
     """
     given = _token(token, token_file)
     _check_extra()
-    explorer = _explorer(model, truth, method, quiet)
-    _serve(explorer, host, port, given, browser=browser, elsewhere=True)
+    from coembed.explorer import Serving, Source
+
+    how = Serving(host, port, given)
+    _serve(Source(model, truth, method), how, quiet, browser=browser, elsewhere=True)
 
 
 def serve(
@@ -90,20 +118,28 @@ def serve(
     port: Port = PORT,
     token: Token = None,
     token_file: TokenFile = None,
+    workers: Workers = 1,
+    cors: Cors = None,
+    allow_changes: AllowChanges = False,
+    access_log: AccessLog = None,
     quiet: Quiet = False,
 ) -> None:
     """Answer questions about a model over HTTP, without opening a browser.
+
+    Sent SIGHUP, it loads the model's folder again without a break.
 
     **Examples**
 
     `coembed serve demo/model --port 9000`
 
-    `coembed serve model --host 0.0.0.0 --token "$SECRET"`
+    `coembed serve model --host 0.0.0.0 --token-file SECRET --workers 4 --access-log -`
     """
     given = _token(token, token_file)
     _check_extra()
-    explorer = _explorer(model, truth, method, quiet)
-    _serve(explorer, host, port, given, browser=False, elsewhere=False)
+    from coembed.explorer import Serving, Source
+
+    how = Serving(host, port, given, workers, tuple(cors or ()), allow_changes, access_log)
+    _serve(Source(model, truth, method), how, quiet, browser=False, elsewhere=False)
 
 
 def report(
@@ -126,10 +162,13 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
+    from coembed.explorer import Source
     from coembed.explorer.single_page import check_report, write_report
 
     check_report(output)
-    explorer = _explorer(model, truth, method, quiet)
+    source = Source(model, truth, method)
+    with WorkProgress(LAYING_OUT, quiet) as progress:
+        explorer = source.explorer(*source.read(), progress)
     with WorkProgress("writing cards", quiet) as progress:
         write_report(explorer, output, cards, progress)
     say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
@@ -148,29 +187,14 @@ def _token(token: str | None, file: Path | None) -> str | None:
     return lines[0].strip()
 
 
-def _serve(
-    explorer: Explorer, host: str, port: int, token: str | None, *, browser: bool, elsewhere: bool
-) -> None:
+def _serve(source: Source, how: Serving, quiet: bool, *, browser: bool, elsewhere: bool) -> None:
     from coembed.explorer import serve as run
 
     def tell(address: str) -> None:
-        say(f"{explorer.network.name} is at {address} (Ctrl-C ends it)", "green")
+        say(f"{source.model} is at {address} (Ctrl-C ends it)", "green")
 
-    run(explorer, host=host, port=port, token=token, browser=browser, elsewhere=elsewhere, tell=tell)
-
-
-def _explorer(model: Path, truth: Path | None, method: str, quiet: bool) -> Explorer:
-    """The model with its layout, made now if it was never made."""
-    from coembed.explorer import Explorer
-    from coembed.fitted import load
-    from coembed.maps.layout import cached_layout
-    from coembed.network import read
-
-    fitted = load(model)
-    judged_by = read(truth) if truth is not None else bundled_truth(fitted)
-    with WorkProgress("laying out the map", quiet) as progress:
-        layout = cached_layout(fitted, model, method, progress=progress)
-    return Explorer(fitted, layout, judged_by)
+    with WorkProgress(LAYING_OUT, quiet) as progress:
+        run(source, how, browser=browser, elsewhere=elsewhere, tell=tell, progress=progress)
 
 
 def _check_extra() -> None:
@@ -179,16 +203,6 @@ def _check_extra() -> None:
         import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
-
-
-def bundled_truth(fitted: Fitted) -> Network | None:
-    """The bundled network, where the model was fitted to it with hidden labels: the demo can be judged."""
-    from coembed.network import demo_network
-
-    network, bundled = fitted.network, demo_network()
-    same = network.name == bundled.name and list(network.node_names) == list(bundled.node_names)
-    hidden = same and len(network.labelled) < len(bundled.labelled) and network.n_classes
-    return bundled if hidden else None
 
 
 class WorkProgress:

@@ -9,13 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from coembed.explorer.asking import Explorer
+from coembed.explorer.model_source import Source
 
 if TYPE_CHECKING:
     from coembed.explorer.application import make_app
-    from coembed.explorer.server import serve
+    from coembed.explorer.server import Serving, serve
 
-__all__ = ["Explorer", "make_app", "serve"]
-_HOMES = {"make_app": "coembed.explorer.application", "serve": "coembed.explorer.server"}
+__all__ = ["Explorer", "Serving", "Source", "make_app", "serve"]
+_HOMES = {
+    "make_app": "coembed.explorer.application",
+    "serve": "coembed.explorer.server",
+    "Serving": "coembed.explorer.server",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import cKDTree
 
-from coembed.errors import InputError, no_such
+from coembed.errors import InputError, NoSuch, no_such
 from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
@@ -24,12 +25,18 @@ from coembed.network.ways import Way, ways_of
 if TYPE_CHECKING:
     from coembed.fitted.label_quality import Quality
 
+MEASURED, NEAREST = 300, 20
+"""Attributes on which it is measured whether they lie among the entities, and items looked at around each."""
 CANDIDATES = 1000
 """Names that a search looks at before it is narrowed to a type."""
 
 
-class UnknownItem(InputError):
-    """There is no item of that name."""
+class UnknownItem(NoSuch):
+    """There is no item of that name; `near` are those that may be meant, by type and position."""
+
+    def __init__(self, message: str, near: Sequence[tuple[str, int]] = ()) -> None:
+        super().__init__(message)
+        self.near = list(near)
 
 
 class Found(NamedTuple):
@@ -155,6 +162,24 @@ class Explorer:
         """Whether new items can be placed: a model grown by placing some has left its networks behind."""
         return self.fitted.placing is not None
 
+    @cached_property
+    def mixing(self) -> float | None:
+        """Of the items nearest on the map to attributes the share of entities, over their share of all.
+
+        1 where they lie among each other; 0 where attributes are a cloud of their own, so that their distance
+        to an entity tells nothing.
+        """
+        owned = [len(facts) for facts in self.types.values() if facts.owner is not None]
+        places = np.vstack([self.layout.places[name] for name in self.types])
+        attribute = np.concatenate([np.full(len(f), f.owner is not None) for f in self.types.values()])
+        if not sum(owned) or attribute.all():
+            return None
+        rng = np.random.default_rng(0)
+        asked = np.flatnonzero(attribute)
+        asked = rng.choice(asked, min(len(asked), MEASURED), replace=False)
+        near = cKDTree(places).query(places[asked], k=min(NEAREST + 1, len(places)))[1]
+        return float((~attribute[near[:, 1:]]).mean() / (~attribute).mean())
+
     def facts(self, type: str) -> TypeFacts:
         if type not in self.types:
             raise no_such("type", type, self.types)
@@ -164,7 +189,12 @@ class Explorer:
         """Position of an item by its id."""
         found = self.facts(type).positions.get(id)
         if found is None:
-            raise UnknownItem(f"{self.network.name} has no {type} {id[:80]!r}; {self._hint(id, type)}")
+            others = [
+                (name, facts.positions[id]) for name, facts in self.types.items() if id in facts.positions
+            ]
+            near = others or [(hit.type, hit.row) for hit in self.find(id, type)[:3]]
+            hint = self._hint(near, bool(others))
+            raise UnknownItem(f"{self.network.name} has no {type} {id[:80]!r}; {hint}", near)
         return found
 
     def type_of(self, id: str, type: str | None) -> str:
@@ -176,6 +206,13 @@ class Explorer:
             type = found[0] if found else self.main.name
         self.at(id, type)
         return type
+
+    def class_at(self, label: str, type: str) -> int:
+        """Position of a class among those of a type, by its name."""
+        names = self.facts(type).class_names
+        if label not in names:
+            raise no_such(f"class of {type}", label, names)
+        return names.index(label)
 
     def find(self, query: str, type: str | None = None) -> list[Found]:
         """Items whose ids or titles fit what was typed, the best first."""
@@ -224,12 +261,10 @@ class Explorer:
             return None
         return self.types[type].class_names[self.quality.truth[at]]
 
-    def _hint(self, id: str, type: str) -> str:
-        for name, facts in self.types.items():
-            if id in facts.positions:
-                return f"it is of type {name}: ask with type={name}"
-        near = [str(self.types[type].ids[hit.row]) for hit in self.find(id, type)[:3]]
-        close = ", ".join(repr(each[:80]) for each in near)
+    def _hint(self, near: Sequence[tuple[str, int]], other_type: bool) -> str:
+        if other_type:
+            return f"it is of type {near[0][0]}: ask with type={near[0][0]}"
+        close = ", ".join(repr(str(self.types[type].ids[row])[:80]) for type, row in near)
         return f"did you mean {close}?" if close else "look for it with /api/v1/search"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from coembed.errors import no_such
 from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.fitted.cell_texts import cell_texts, interval_text, known_text
 from coembed.fitted.chances import score_name
@@ -44,6 +45,7 @@ def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str
             for to, others in explorer.types.items()
             if len(others)
         },
+        "numbers": _numbers(explorer, type, row) if attribute else None,
         "classes": _class_shares(explorer, type, row) if attribute else [],
         "place": place(explorer, type, row),
     }
@@ -152,16 +154,20 @@ def _chosen_way(explorer: Explorer, type: str, row: int, relation: str | None, b
     joined = explorer.network.relation(relation)
     if type == joined.source and not (backwards and joined.source == joined.target):
         return Way(relation, True, joined.target)
-    return Way(relation, False, joined.source) if type == joined.target else None
+    if type != joined.target:
+        raise no_such(f"relation of {type}", relation, [each.relation for each in ways])
+    return Way(relation, False, joined.source)
 
 
 def page_of(explorer: Explorer, row: int, way: Way, offset: int, limit: int) -> dict[str, Any]:
-    """A page of entries: the best linked items, the rarest attributes first."""
+    """A page of entries: the best linked items, the rarest attributes, the largest numbers first."""
     items, values = explorer.entries(way, row)
     facts, column = explorer.types[way.other], explorer.network.relation(way.relation).column
-    if column is not None and column.numeric:
-        values = column.cell(values.astype(np.float64))
     weight = facts.weights[items] if facts.owner is not None else -facts.weights[items]
+    numeric = column is not None and column.numeric
+    if column is not None and numeric:
+        values = column.cell(values.astype(np.float64))
+        weight = -values  # of a number the largest first
     order = np.argsort(weight, kind="stable")[offset : offset + limit]
     return {
         "total": len(items),
@@ -171,6 +177,7 @@ def page_of(explorer: Explorer, row: int, way: Way, offset: int, limit: int) -> 
                 **reference(facts, int(items[i])),
                 "label": facts.label(int(items[i])),
                 "value": float(values[i]),
+                "text": cell_texts(column, values[i], 0.0)[0] if column is not None and numeric else None,
             }
             for i in order
         ],
@@ -262,6 +269,30 @@ def _certainty(facts: TypeFacts, row: int) -> dict[str, Any]:
     probability = float(facts.probabilities[row].max())
     surer = float(np.searchsorted(facts.sureness, probability) / len(facts.sureness))
     return {"words": in_words(probability), "surer_than": surer, "sharper_than": sharper}
+
+
+def _numbers(explorer: Explorer, type: str, row: int) -> dict[str, Any] | None:
+    """Of a column of numbers or dates: how its known cells are spread."""
+    relation = explorer.column_of(type, row)
+    column = None if relation is None else relation.column
+    if relation is None or column is None or not column.numeric:
+        return None
+    _, values = explorer.entries(Way(relation.name, False, relation.source), row)
+    if not len(values):
+        return None
+    cells = np.sort(column.cell(values.astype(np.float64)))
+    told = (cell_texts(column, cell, 0.0)[0] for cell in np.quantile(cells, (0, 0.25, 0.5, 0.75, 1)))
+    edges = np.linspace(cells[0], cells[-1], 21) if cells[-1] > cells[0] else cells[[0, -1]]
+    counts = np.histogram(cells, edges)[0] if len(edges) > 2 else [len(cells)]
+    texts = [cell_texts(column, edge, 0.0)[0] for edge in edges]
+    return {
+        "known": len(cells),
+        "missing": len(explorer.types[relation.source]) - len(cells),
+        **dict(zip(("lowest", "quarter", "middle", "three_quarters", "highest"), told, strict=True)),
+        "bins": [
+            {"from": texts[i], "to": texts[i + 1], "count": int(count)} for i, count in enumerate(counts)
+        ],
+    }
 
 
 def _class_shares(explorer: Explorer, type: str, row: int) -> list[dict[str, Any]]:

@@ -17,6 +17,9 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 1_000_000
+MOST_TABLE = 64_000_000
+"""Bytes of the body of a batch."""
+BATCH = "/api/v1/batch/"
 BODY_SECONDS = 20.0
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -38,7 +41,8 @@ class Guard:
     Parameters
     ----------
     token
-        What a request to the API must show (``Authorization: Bearer ...``); None: nothing.
+        What a request to the API must show (``Authorization: Bearer ...``); None: nothing. Whether the server
+        runs and is ready is told to anybody.
     own_hosts
         The names under which this server may be asked; None: any. On loopback this keeps other sites, whose
         names can be made to lead here, from reading a model through somebody's browser.
@@ -67,7 +71,7 @@ class Guard:
 
         refusal = self._refusal(scope)
         if refusal is None:
-            await self.app(scope, self._limited(receive), send_with_headers)
+            await self.app(scope, self._limited(receive, _most(scope)), send_with_headers)
         else:
             await _answer(send_with_headers, *refusal)
 
@@ -76,17 +80,17 @@ class Guard:
         host = _hostname(headers.get(b"host", b"").decode("latin-1"))
         if self.own_hosts is not None and host not in self.own_hosts:
             return 403, "forbidden_host", f"this server does not go by the name {host[:80]!r}; use 127.0.0.1"
-        if self.token is not None and scope["path"].startswith("/api/"):
+        if self.token is not None and (scope["path"].startswith("/api/") or scope["path"] == "/metrics"):
             shown = headers.get(b"authorization", b"")
             if not hmac.compare_digest(shown, f"Bearer {self.token}".encode()):
                 return 401, "unauthorised", "show the token: Authorization: Bearer TOKEN"
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > MOST_BODY:
-            return _too_large()
+        if length.isdigit() and int(length) > _most(scope):
+            return _too_large(_most(scope))
         return None
 
     @staticmethod
-    def _limited(receive: Receive) -> Receive:
+    def _limited(receive: Receive, most: int) -> Receive:
         """The body without more than its limits of size and time, whatever its header says."""
         total, whole = 0, False
         ends = time.monotonic() + BODY_SECONDS
@@ -102,8 +106,8 @@ class Guard:
                 raise HTTPException(408, text, {"Connection": "close"}) from None
             total += len(message.get("body", b""))
             whole = not message.get("more_body", False)
-            if total > MOST_BODY:
-                status, _, text = _too_large()
+            if total > most:
+                status, _, text = _too_large(most)
                 raise HTTPException(status, text, {"Connection": "close"})
             return message
 
@@ -114,8 +118,19 @@ def error_body(code: str, message: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message}}
 
 
-def _too_large() -> tuple[int, str, str]:
-    return 413, "too_large", f"the body is larger than {MOST_BODY:,} bytes; ask in several requests"
+def same_origin(scope: Message) -> bool:
+    """Whether a request comes from no page, or from a page of this server."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1").lower()
+    return not origin or origin.partition("://")[2] == headers.get(b"host", b"").decode("latin-1").lower()
+
+
+def _most(scope: Message) -> int:
+    return MOST_TABLE if scope["path"].startswith(BATCH) else MOST_BODY
+
+
+def _too_large(most: int) -> tuple[int, str, str]:
+    return 413, "too_large", f"the body is larger than {most:,} bytes; ask in several requests"
 
 
 def _hostname(host: str) -> str:

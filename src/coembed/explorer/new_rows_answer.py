@@ -25,19 +25,25 @@ def table_of_rows(rows: Sequence[Mapping[str, Cell]]) -> pa.Table:
     >>> table_of_rows([{"age": 31, "tags": ["chess"]}, {"age": None, "member": True}]).to_pylist()[1]
     {'age': '', 'tags': [], 'member': 'yes'}
     """
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {}
-    for name in names:
-        cells = [row.get(name) for row in rows]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return table_of_columns({name: [row.get(name) for row in rows] for name in names})
+
+
+def table_of_columns(columns: Mapping[str, Sequence[Cell]]) -> pa.Table:
+    """A table of cells as they come in JSON: texts, and lists where any cell of the column is one."""
+    if len({len(cells) for cells in columns.values()}) > 1:
+        raise InputError("all columns must have the same number of cells")
+    arrays = {}
+    for name, cells in columns.items():
         if any(isinstance(cell, list) for cell in cells):
             lists = [cell if isinstance(cell, list) else [cell] if cell is not None else [] for cell in cells]
             texts = [[cell_text(each) for each in cell] for cell in lists]
-            columns[cell_text(name)] = pa.array(texts, pa.list_(pa.large_string()))
+            arrays[cell_text(name)] = pa.array(texts, pa.list_(pa.large_string()))
         else:
-            columns[cell_text(name)] = pa.array([cell_text(cell) for cell in cells], pa.large_string())  # type: ignore[arg-type]
-    if len(columns) < len(names):
+            arrays[cell_text(name)] = pa.array([cell_text(cell) for cell in cells], pa.large_string())  # type: ignore[arg-type]
+    if len(arrays) < len(columns):
         raise InputError("two columns have the same name; give each its own")
-    return pa.table(columns)
+    return pa.table(arrays)
 
 
 def predict_rows(

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from coembed.explorer.asking import Explorer
+from coembed.explorer.routes import Asked
 
 SAME = (
     *("health", "model", "training", "quality", "data", "map", "search", "items"),
@@ -16,22 +17,22 @@ SAME = (
 """Addresses that only got a version."""
 
 
-def make_old_router(explorer: Explorer) -> APIRouter:
+def make_old_router() -> APIRouter:
     """Redirects that keep the method, the body and the query."""
     router = APIRouter(prefix="/api", include_in_schema=False)
-    attributes = explorer.network.attribute_type(explorer.main.name) or "attribute"
     for name in SAME:
-        router.add_api_route(f"/{name}", _redirect(explorer, name, None), methods=["GET", "POST"])
-    for name, type in (("node", explorer.main.name), ("attribute", attributes)):
-        router.add_api_route(f"/{name}", _redirect(explorer, "item", type), methods=["GET", "POST"])
+        router.add_api_route(f"/{name}", _redirect(name), methods=["GET", "POST"])
+    for name in ("node", "attribute"):
+        router.add_api_route(f"/{name}", _redirect("item", name), methods=["GET", "POST"])
     return router
 
 
-def _redirect(explorer: Explorer, to: str, type: str | None) -> Callable[[Request], Response]:
-    def follow(request: Request) -> Response:
-        query = [*request.query_params.multi_items()]
-        if type is not None and request.method == "GET":
-            query.append(("type", type))
+def _redirect(to: str, kind: str | None = None) -> Callable[[Request, Asked], Response]:
+    def follow(request: Request, asked: Asked) -> Response:
+        explorer, query = asked.explorer, [*request.query_params.multi_items()]
+        if kind is not None and request.method == "GET":
+            main = explorer.main.name
+            query.append(("type", main if kind == "node" else explorer.network.attribute_type(main) or kind))
         renamed = _renamed(explorer, query)
         address = f"/api/v1/{to}" + (f"?{urlencode(renamed, errors='surrogatepass')}" if renamed else "")
         return Response(status_code=308, headers={"Location": address})

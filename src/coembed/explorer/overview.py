@@ -93,6 +93,7 @@ def model(explorer: Explorer) -> dict[str, Any]:
         "dim": fitted.dim,
         "code_dim": fitted.code_dim,
         "method": explorer.layout.method,
+        "mixing": explorer.mixing,
         "links": sum(each.n_entries for each in network.entity_relations),
         "labelled": int(coloured.observed.sum()),
         "can_embed": explorer.can_embed,
@@ -175,8 +176,8 @@ def map_arrow(explorer: Explorer) -> bytes:
 
 def search(explorer: Explorer, query: str, type: str | None, limit: int, offset: int) -> dict[str, Any]:
     """Items of all types, or of one, whose names fit what was typed."""
-    items = []
-    for hit in explorer.find(query, type)[offset : offset + limit]:
+    found, items = explorer.find(query, type), []
+    for hit in found[offset : offset + limit]:
         facts = explorer.types[hit.type]
         items.append(
             {
@@ -186,7 +187,7 @@ def search(explorer: Explorer, query: str, type: str | None, limit: int, offset:
                 "score": round(hit.score, 3),
             }
         )
-    return {"query": query, "offset": offset, "items": items}
+    return {"query": query, "total": len(found), "offset": offset, "items": items}
 
 
 def items(explorer: Explorer, type: str | None, label: str | None, offset: int, limit: int) -> dict[str, Any]:
@@ -194,8 +195,7 @@ def items(explorer: Explorer, type: str | None, label: str | None, offset: int, 
     facts = explorer.facts(type or explorer.main.name)
     chosen = np.arange(len(facts))
     if label is not None:
-        names = facts.class_names
-        chosen = np.flatnonzero(facts.classes == names.index(label)) if label in names else chosen[:0]
+        chosen = np.flatnonzero(facts.classes == explorer.class_at(label, facts.name))
     labelled = bool(facts.class_names)
     listed = [
         {
@@ -312,10 +312,23 @@ def _examples(explorer: Explorer, most: int = 6) -> list[dict[str, Any]]:
 
 
 def _histogram(counts: np.ndarray, most: int = 24) -> list[dict[str, int]]:
-    """Counts in bins of equal width, each from (inclusive) and to (inclusive)."""
+    """Counts in bins, each from (inclusive) and to (inclusive): of equal width, or, where the first of those
+    would hold more than half, each twice as wide as the one before.
+
+    Examples
+    --------
+    >>> [(each["from"], each["to"], each["count"]) for each in _histogram(np.array([0, 1, 1, 2, 3, 900]))][:4]
+    [(0, 0, 1), (1, 1, 2), (2, 3, 2), (4, 7, 0)]
+    """
     if not len(counts):
         return []
     width = max(1, math.ceil((int(counts.max()) + 1) / most))
+    if width > 1 and (counts < width).mean() > 0.5:
+        places = np.frexp(counts.astype(np.float64))[1]  # 0, 1, 2 to 3, 4 to 7, ...
+        return [
+            {"from": 2 ** (b - 1) if b else 0, "to": 2**b - 1, "count": int(size)}
+            for b, size in enumerate(np.bincount(places))
+        ]
     sizes = np.bincount(counts // width)
     return [
         {"from": b * width, "to": (b + 1) * width - 1, "count": int(size)} for b, size in enumerate(sizes)

@@ -1,23 +1,33 @@
-"""Running the application: where it listens, what it says, when it ends."""
+"""Running the application: where it listens, what it says, when it loads again, when it ends."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import secrets
+import signal
 import socket
+import sys
 import webbrowser
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from coembed.errors import InputError
 from coembed.explorer.application import make_app
-from coembed.explorer.asking import Explorer
 from coembed.explorer.guard import is_loopback
-from coembed.progress import Tell
+from coembed.explorer.model_loading import Loaded
+from coembed.explorer.model_source import Source
+from coembed.explorer.request_counts import SharedCounts
+from coembed.explorer.request_log import LogLine
+from coembed.progress import CountProgress, Tell
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from uvicorn import Server
+    from uvicorn import Config, Server
 
 LONGEST_ADDRESS = 262_144
 """Bytes of a request's head: an id of 10,000 emoji, escaped, still fits."""
@@ -25,46 +35,169 @@ LONGEST_ADDRESS = 262_144
 END_SECONDS = 5
 """For requests that are being answered when the server is told to end; then they are given up."""
 
+SILENT_SECONDS = 300
+"""How long a worker may say nothing, as while it lays out a map, before it is taken for dead."""
 
-def serve(
-    explorer: Explorer,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8642,
-    token: str | None = None,
-    browser: bool = False,
-    elsewhere: bool = False,
-    tell: Tell = print,
-) -> None:
-    """Serve a model until it is interrupted.
 
-    Parameters
+@dataclass(frozen=True)
+class Serving:
+    """How a model is served.
+
+    Attributes
     ----------
     host, port
         Where to listen; port 0 is any free one. A host other than loopback needs a token: without one, one
         is made up and told.
+    workers
+        Processes that answer, each with a copy of the model.
+    cors
+        Other sites whose pages may ask.
+    allow_changes
+        Whether there is an address by which the model is loaded again; that always needs a token.
+    access_log
+        A file to which a line of JSON is added for every answer; ``-`` is standard error.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8642
+    token: str | None = None
+    workers: int = 1
+    cors: tuple[str, ...] = ()
+    allow_changes: bool = False
+    access_log: str | None = None
+
+    @property
+    def public(self) -> bool:
+        return not is_loopback(self.host)
+
+    def with_token(self) -> Serving:
+        """The same with a token, where one is needed."""
+        needed = (self.public or self.allow_changes) and not self.token
+        return replace(self, token=secrets.token_urlsafe(18)) if needed else self
+
+
+def serve(
+    source: Source,
+    how: Serving,
+    *,
+    browser: bool = False,
+    elsewhere: bool = False,
+    tell: Tell = print,
+    progress: CountProgress | None = None,
+) -> None:
+    """Serve a model until it is interrupted: at once, and the map as soon as it is laid out.
+
+    Parameters
+    ----------
     browser
         Open the page.
     elsewhere
         Take any free port if that one is taken.
     tell
         Called with the address.
+    progress
+        Told how far the layout of the map is.
     """
-    public = not is_loopback(host)
-    if public and not token:
-        token = secrets.token_urlsafe(18)
-    bound = _bind(host, port, elsewhere)
-    address = _address("127.0.0.1" if host in ("0.0.0.0", "::") else host, bound.getsockname()[1], token)
-    explorer.warm()
-    app = make_app(explorer, token, any_host=public)
-    server = make_server(app)
-    tell(address)
-    if browser:
-        timer = Timer(0.6, webbrowser.open, [address])
-        timer.daemon = True
-        timer.start()
-    with bound, one_thread_each():
-        server.run(sockets=[bound])
+    how = how.with_token()
+    _check(how)
+    already = source.read()  # what is wrong with the model is told before anything listens
+    with _bind(how.host, how.port, elsewhere) as bound, one_thread_each():
+        address = _address(_reachable(how.host), bound.getsockname()[1], how.token)
+        tell(address)
+        if browser:
+            timer = Timer(0.6, webbrowser.open, [address])
+            timer.daemon = True
+            timer.start()
+        if how.workers > 1:
+            del already
+            _run_workers(source, how, bound)
+        else:
+            _run_one(source, how, bound, already, progress)
+
+
+def _run_one(
+    source: Source, how: Serving, bound: socket.socket, already: Any, progress: CountProgress | None
+) -> None:
+    loaded, problems = Loaded(source), []
+    reload_on_hangup(loaded)
+    server = make_server(application(loaded, how, reload=loaded.start))
+
+    def failed(error: Exception) -> None:
+        problems.append(error)
+        server.should_exit = True
+
+    loaded.start(already, progress, failed)
+    server.run(sockets=[bound])
+    if problems:
+        raise problems[0]
+
+
+def _run_workers(source: Source, how: Serving, bound: socket.socket) -> None:
+    from uvicorn.supervisors.multiprocess import Multiprocess
+
+    class Workers(Multiprocess):
+        def handle_hup(self) -> None:
+            """Each loads the model again beside the one that answers: nobody waits."""
+            for process in self.processes:
+                if process.pid is not None:
+                    os.kill(process.pid, signal.SIGHUP)
+
+    turn = multiprocessing.get_context("spawn").Lock()
+    app = partial(worker_application, replace(source, turn=turn), how, SharedCounts())
+    config = make_config(app, factory=True, workers=how.workers, timeout_worker_healthcheck=SILENT_SECONDS)
+    Workers(config, sockets=[bound]).run()
+
+
+def worker_application(source: Source, how: Serving, shared: SharedCounts) -> FastAPI:
+    """The application of one worker, in its own process."""
+    threads = one_thread_each()
+    threads.__enter__()  # for as long as the process lives
+    loaded = Loaded(source)
+    reload_on_hangup(loaded)
+    tell_all = partial(os.kill, os.getppid(), signal.SIGHUP)
+    app = application(loaded, how, reload=tell_all, shared=shared)
+    loaded.start(failed=lambda error: os.kill(os.getpid(), signal.SIGTERM))
+    return app
+
+
+def application(loaded: Loaded, how: Serving, reload: Any, shared: SharedCounts | None = None) -> FastAPI:
+    return make_app(
+        loaded,
+        how.token,
+        any_host=how.public,
+        cors=how.cors,
+        reload=reload if how.allow_changes else None,
+        write_log=_log(how.access_log),
+        shared=shared,
+    )
+
+
+def reload_on_hangup(loaded: Loaded) -> None:
+    """Load the model again when the process is sent SIGHUP, where there is such a signal."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: loaded.start())
+
+
+def _log(place: str | None) -> LogLine | None:
+    """Adds lines to a file: each in one step, so that several workers may share it."""
+    if place is None:
+        return None
+    descriptor = (
+        sys.stderr.fileno() if place == "-" else os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+    )
+
+    def write(line: str) -> None:
+        os.write(descriptor, f"{line}\n".encode())
+
+    return write
+
+
+def _check(how: Serving) -> None:
+    for each in how.cors:
+        if each != "*" and not each.startswith(("http://", "https://")):
+            raise InputError(f"--cors takes an origin such as https://site.example, got {each[:80]!r}")
+    if how.access_log not in (None, "-") and Path(str(how.access_log)).is_dir():
+        raise InputError(f"{how.access_log} is a folder; name a file for --access-log")
 
 
 def one_thread_each() -> AbstractContextManager[Any]:
@@ -79,13 +212,12 @@ def one_thread_each() -> AbstractContextManager[Any]:
     return limits
 
 
-def make_server(app: FastAPI) -> Server:
-    """The server, with its limits; not yet running."""
+def make_config(app: Any, **more: Any) -> Config:
     import uvicorn
 
     from coembed.explorer.connections import Connection
 
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -95,8 +227,15 @@ def make_server(app: FastAPI) -> Server:
         timeout_keep_alive=30,
         timeout_graceful_shutdown=END_SECONDS,
         server_header=False,
+        **more,
     )
-    return uvicorn.Server(config)
+
+
+def make_server(app: FastAPI) -> Server:
+    """The server, with its limits; not yet running."""
+    import uvicorn
+
+    return uvicorn.Server(make_config(app))
 
 
 def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:
@@ -114,6 +253,20 @@ def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:
             f"{host}:{port} cannot be listened on ({error.strerror}); choose another --port"
         ) from None
     return bound
+
+
+def _reachable(host: str) -> str:
+    """Under which address others reach a host; of all interfaces the one that leads out of the machine."""
+    everywhere = {"0.0.0.0": ("192.0.2.1", socket.AF_INET), "::": ("2001:db8::1", socket.AF_INET6)}
+    if host not in everywhere:
+        return host
+    other, family = everywhere[host]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:  # nothing is sent: only the way out is asked for
+        try:
+            probe.connect((other, 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1" if family == socket.AF_INET else "::1"
 
 
 def _address(host: str, port: int, token: str | None) -> str:

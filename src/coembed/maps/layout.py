@@ -58,7 +58,7 @@ def make_layout(
     fitted: Fitted, method: str = "auto", seed: int = 0, progress: CountProgress | None = None
 ) -> Layout:
     """Lay out directions of codes: items near each other point the same way in the common space."""
-    method = _chosen(method, _count(fitted))
+    method = chosen_method(method, fitted)
     directions = np.vstack(_directions(fitted))
     if method == "pca":
         places = principal_plane(directions)
@@ -78,7 +78,7 @@ def cached_layout(
     progress: CountProgress | None = None,
 ) -> Layout:
     """The layout kept with a model's folder, made and kept there at the first time of asking."""
-    chosen = _chosen(method, _count(fitted))
+    chosen = chosen_method(method, fitted)
     types = fitted.network.types
     path = Path(folder) / f"map-{chosen}.npz"
     key = np.array([f"{chosen} {seed} {_fingerprint(fitted):08x}"])
@@ -221,11 +221,12 @@ def _count(fitted: Fitted) -> int:
     return sum(len(items) for items in fitted.network.types.values())
 
 
-def _chosen(method: str, items: int) -> str:
+def chosen_method(method: str, fitted: Fitted) -> str:
+    """The method that is meant: ``auto`` by what is installed and how many items there are."""
     if method not in METHODS:
         raise no_such("map method", method, METHODS)
     if method == "auto":
-        return "tsne" if find_spec("openTSNE") and 50 <= items <= MOST_FOR_TSNE else "pca"
+        return "tsne" if find_spec("openTSNE") and 50 <= _count(fitted) <= MOST_FOR_TSNE else "pca"
     package = _PACKAGES.get(method)
     if package is not None and find_spec(package) is None:
         remedy = "coembed[map]" if method == "tsne" else "umap-learn"

@@ -1,6 +1,6 @@
 // Adding an item: what it has is typed, and where it falls is seen at once.
 import { h, later, short } from "coembed/dom.js";
-import { bars, failure, heading, matches, section, tone } from "coembed/parts.js";
+import { bars, failure, heading, matches, section, tone, unitName } from "coembed/parts.js";
 import { searchBox } from "coembed/search.js";
 import * as state from "coembed/state.js";
 import { article, capital, classOf, isAttribute, many, sign, typeOf, wayName } from "coembed/types.js";
@@ -163,7 +163,8 @@ export function addingPanel({ model, api, items, placed, isReport }) {
     const cellsGiven = Object.entries(item.cells).filter(([, cell]) => cell.trim());
     if (!Object.values(item.joined).some((list) => list.length) && !cellsGiven.length) {
       placed(null);
-      answer.replaceChildren(h("p.empty", {}, isReport ? "A report cannot place new nodes; run coembed explore on the model." : "Give it an attribute or a link, and it appears on the map."));
+      const something = cells.length ? "Fill in something" : typed.length ? "Give it an attribute or a link" : "Give it a link";
+      answer.replaceChildren(h("p.empty", {}, isReport ? "A report cannot place new nodes; run coembed explore on the model." : `${something}, and it appears on the map.`));
       return;
     }
     asking = new AbortController();
@@ -175,7 +176,7 @@ export function addingPanel({ model, api, items, placed, isReport }) {
     } catch (error) {
       if (error.name === "AbortError") return;
       placed(null);
-      answer.replaceChildren(failure(error));
+      answer.replaceChildren(failure(error, model));
     }
   });
 
@@ -194,14 +195,14 @@ export function addingPanel({ model, api, items, placed, isReport }) {
         likely ? h("div.verdict", { style: { borderColor: tone(entry) } }, h("span.class", {}, sign(model, type, likely.label, 14), h("b", {}, short(likely.label, 40))), h("span", {}, `predicted, ${found.words}`)) : null,
         likely ? bars(model, type, found.probabilities, 3) : null,
         expected.length ? section("Its columns", "expected", h("table.rows.cells", {}, h("tbody", {}, expected.map((cell) => h("tr", {}, h("th", { scope: "row" }, short(cell.column, 30)), h("td", {}, cell.spread === null ? cell.expected : `${cell.expected} ± ${cell.spread}`)))))) : null,
-        ...suggested(true).map((way) => section(model.plain ? "It probably also has" : `${capital(wayName(way))} it probably also has`, way.score, matches(model, way.suggested.slice(0, 6), { unit: way.score, button: button(way) }))),
+        ...suggested(true).map((way) => section(way.score === "score" ? `${capital(wayName(way))} that rank first for it` : model.plain ? "It probably also has" : `${capital(wayName(way))} it probably also has`, unitName(way.score), matches(model, way.suggested.slice(0, 6), { unit: way.score, button: button(way) }))),
         section(`Most similar ${many(model, type)}`, "cosine", matches(model, found.nearest[type].slice(0, 6), { unit: "cosine" })),
-        ...suggested(false).map((way) => section(`${capital(wayName(way))} it probably should have`, way.score, matches(model, way.suggested.slice(0, 6), { unit: way.score, button: button(way) }))),
+        ...suggested(false).map((way) => section(way.score === "score" ? `${capital(wayName(way))} that rank first for it` : `${capital(wayName(way))} it probably should have`, unitName(way.score), matches(model, way.suggested.slice(0, 6), { unit: way.score, button: button(way) }))),
       ].filter(Boolean),
     );
   }
 
   show();
   ask();
-  return { panel, focus: () => (typed.length ? text : (linked[0]?.input ?? name)).focus() };
+  return { panel, refresh: ask, focus: () => (typed.length ? text : (linked[0]?.input ?? name)).focus() };
 }

@@ -3,9 +3,10 @@
 const LONGEST = 1800; // characters of an id that still go into an address
 
 export class Failure extends Error {
-  constructor(code, message) {
+  constructor(code, message, near = []) {
     super(message);
     this.code = code;
+    this.near = near; // items that may be meant
   }
 }
 
@@ -25,9 +26,52 @@ function token() {
   return sessionStorage.getItem("coembed-token");
 }
 
-const shown = token();
+let shown = token();
 
-async function ask(path, { body, signal } = {}) {
+// A link opened in a new tab: the tab that it was opened from knows the token, and tells nobody else.
+const channel = isReport || !globalThis.BroadcastChannel ? null : new BroadcastChannel("coembed-token");
+channel?.addEventListener("message", ({ data }) => {
+  if (data === "which?" && shown) channel.postMessage({ token: shown });
+});
+
+const fromOtherTab = () =>
+  new Promise((resolve) => {
+    if (!channel) return resolve(null);
+    const told = ({ data }) => data?.token && end(data.token);
+    const end = (found) => {
+      clearTimeout(patience);
+      channel.removeEventListener("message", told);
+      resolve(found);
+    };
+    const patience = setTimeout(() => end(null), 400);
+    channel.addEventListener("message", told);
+    channel.postMessage("which?");
+  });
+
+export function setToken(given) {
+  shown = given;
+  sessionStorage.setItem("coembed-token", given);
+}
+
+// Until the model answers: how far it is; then what it was asked.
+export async function whenReady(question, tell) {
+  for (;;) {
+    try {
+      return await question();
+    } catch (error) {
+      if (error.code === "unauthorised" && !shown) {
+        const found = await fromOtherTab();
+        if (!found) throw error;
+        setToken(found);
+      } else if (error.code === "starting") {
+        tell(await fetch("ready").then((answer) => answer.json()).catch(() => ({})));
+        await new Promise((resolve) => setTimeout(resolve, 600));
+      } else throw error;
+    }
+  }
+}
+
+export async function ask(path, { body, signal, text = false } = {}) {
   const headers = { Accept: "application/json" };
   if (shown) headers.Authorization = `Bearer ${shown}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -43,10 +87,11 @@ async function ask(path, { body, signal } = {}) {
     if (error.name === "AbortError") throw error;
     throw new Failure("gone", "The server does not answer. Is `coembed explore` still running?");
   }
+  if (text && answer.ok) return answer.text();
   const found = await answer.json().catch(() => null);
   if (!answer.ok) {
     const told = found?.error ?? { code: "failed", message: `The server answered ${answer.status}.` };
-    throw new Failure(told.code, told.message);
+    throw new Failure(told.code, told.message, told.near);
   }
   return found;
 }
@@ -65,8 +110,9 @@ const server = {
   overview: (name) => ask(name),
   search: (q, limit, signal, type) => ask(`search?${query({ q: q.slice(0, 200), limit, type })}`, { signal }),
   item: (type, id, signal) => item("item", id, { type, k: 12 }, signal),
-  neighbours: (type, id, { relation, backwards }, offset) => item("neighbours", id, { type, relation, backwards, offset, limit: 100 }),
+  neighbours: (type, id, { relation, backwards }, offset) => item("neighbours", id, { type, relation, backwards, offset, limit: 200 }),
   why: (type, id, relation, targets, signal) => ask("why", { body: given({ id, type, relation, targets }), signal }),
+  whyCell: (type, id, column) => ask("why", { body: { id, type, column, k: 3 } }),
   spread: (items) => ask("spread", { body: { items } }),
   place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };

@@ -1,7 +1,8 @@
 // The cards of items and of attributes.
 import { count, figure, h, icon, percent, short } from "coembed/dom.js";
-import { bars, chips, heading, itemLink, matches, section, tone } from "coembed/parts.js";
-import { article, capital, classOf, isAttribute, many, sign, wayName } from "coembed/types.js";
+import { bars, chips, heading, itemLink, matches, section, tone, unitName } from "coembed/parts.js";
+import { histogram } from "coembed/charts.js";
+import { article, capital, classOf, isAttribute, many, sign, typeOf, wayName } from "coembed/types.js";
 
 const CARD_ITEMS = 12;
 
@@ -36,7 +37,7 @@ function entityCard({ model, api, card, startFrom }) {
     whyOf.set(match.id, line);
     return line;
   };
-  const words = card.relations.filter((walked) => isAttribute(model, walked.other));
+  const words = card.relations.filter((walked) => isAttribute(model, walked.other) && typeOf(model, walked.other).items);
   const links = card.relations.filter((walked) => !isAttribute(model, walked.other));
   const others = Object.entries(card.nearest).filter(([type, list]) => type !== card.type && list.length);
   const panel = h(
@@ -48,7 +49,7 @@ function entityCard({ model, api, card, startFrom }) {
     card.probabilities.length ? bars(model, card.type, card.probabilities, 3) : null,
     possible(card),
     certainty(model, card),
-    card.cells.length ? cells(model, card) : null,
+    card.cells.length ? cells(model, api, card) : null,
     words.flatMap((walked) => [has(model, api, card, walked, "rarest first"), should(model, walked, 8, why(walked))]),
     section(`Most similar ${many(model, card.type)}`, "cosine", matches(model, card.nearest[card.type].slice(0, 8), { unit: "cosine" })),
     links.flatMap((walked) => [should(model, walked, 6), has(model, api, card, walked, "best linked first")]),
@@ -59,28 +60,42 @@ function entityCard({ model, api, card, startFrom }) {
 }
 
 // the attributes whose suggestions are explained
-export const wordsOf = (model, card) => card.relations.find((walked) => isAttribute(model, walked.other)) ?? null;
+export const wordsOf = (model, card) => card.relations.find((walked) => isAttribute(model, walked.other) && walked.suggested.length) ?? null;
 
 function about(model, card, links) {
   const total = links.reduce((sum, walked) => sum + walked.has.total, 0);
   const id = card.id === card.title ? "" : ` · ${short(card.id, 30)}`;
-  return `${card.type}${id} · ${count(total)} links`;
+  return h("span", {}, `${card.type}${id} · ${count(total)} link${total === 1 ? "" : "s"}`, h("span.drawn"));
 }
 
 const has = (model, api, card, walked, order) => section(`Its ${wayName(walked)}`, order, chips(model, walked.has, (offset) => api.neighbours(card.type, card.id, walked, offset)));
 
 function should(model, walked, most, why) {
   if (!walked.suggested.length) return null;
-  const title = `${capital(wayName(walked))} it probably should have`;
-  return section(title, walked.score, matches(model, walked.suggested.slice(0, most), { unit: walked.score, why }));
+  const title = walked.score === "score" ? `${capital(wayName(walked))} that rank first for it` : `${capital(wayName(walked))} it probably should have`;
+  return section(title, unitName(walked.score), matches(model, walked.suggested.slice(0, most), { unit: walked.score, why }));
 }
 
 // columns with one cell an item: what is known, and what the model expects
-function cells(model, card) {
+function cells(model, api, card) {
   const expected = (cell) => {
-    if (cell.spread !== null) return `${cell.expected} ± ${cell.spread}${cell.interval === null ? "" : `; 90 %: ${cell.interval}`}`;
-    if (!cell.values.length) return "";
-    return cell.kind === "yes/no" ? `yes ${percent(cell.values[0].score)}` : cell.values.slice(0, 3).map((match) => `${short(match.title, 24)} ${percent(match.score)}`).join(", ");
+    if (cell.spread !== null) return [h("b", {}, cell.expected), ` ± ${cell.spread}`, cell.interval === null ? null : h("small.line", {}, `nine times of ten ${cell.interval}`)];
+    if (!cell.values.length) return [];
+    const rows = cell.kind === "yes/no" ? [{ title: "yes", score: cell.values[0].score }] : cell.values.slice(0, 3);
+    return rows.map((match) => h("span.chance", {}, h("span", {}, short(match.title, 24)), h("i", {}, h("i", { style: { width: percent(match.score, 1).replace(" ", "") } })), h("small", {}, percent(match.score))));
+  };
+  const why = (cell) => {
+    if (!model.can_embed || !api.whyCell) return null;
+    const line = h("p.why", { hidden: true });
+    const button = h("button.link.small-link", { type: "button", "aria-label": `Why ${short(cell.column, 30)}?` }, "why?");
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      const said = await api.whyCell(card.type, card.id, cell.column).then(({ targets }) => cellReasons(model, targets[0]), (error) => [error.message]);
+      line.replaceChildren(...said);
+      line.hidden = false;
+      button.remove();
+    });
+    return [button, line];
   };
   return section(
     "Its columns",
@@ -89,7 +104,7 @@ function cells(model, card) {
       "table.rows.cells",
       {},
       h("thead", {}, h("tr", {}, h("th", {}, "column"), h("th", {}, "known"), h("th", {}, "expected"))),
-      h("tbody", {}, card.cells.map((cell) => h("tr", {}, h("th", { scope: "row" }, short(cell.column, 30)), h("td", {}, cell.known === null ? h("em", {}, "unknown") : short(cell.known, 30)), h("td", {}, expected(cell))))),
+      h("tbody", {}, card.cells.map((cell) => h("tr", {}, h("th", { scope: "row" }, short(cell.column, 30)), h("td", {}, cell.known === null ? h("em", {}, "unknown") : short(cell.known, 30)), h("td", {}, expected(cell), why(cell))))),
     ),
   );
 }
@@ -110,13 +125,20 @@ function verdict(model, card, label, likely) {
 // which classes it may have, as often as that is promised; sets that are the same are said once
 function possible(card) {
   const told = card.sets.filter((set, i) => i === card.sets.length - 1 || set.classes.length < card.sets[i + 1].classes.length);
-  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
+  return told.length ? h("ul.possible", { "aria-label": "Classes it may have" }, told.map((set) => h("li", {}, h("b", {}, percent(set.coverage)), ` of the time among: ${set.classes.map((name) => short(name, 24)).join(", ")}`))) : null;
 }
 
 function certainty(model, card) {
   const place = `its place is sharper than that of ${percent(card.certainty.sharper_than)}`;
   const text = card.certainty.surer_than === null ? `${place} of the ${many(model, card.type)}` : `Its class is surer than that of ${percent(card.certainty.surer_than)} of all ${many(model, card.type)}; ${place}`;
   return h("p.certainty", {}, `${text[0].toUpperCase()}${text.slice(1)}.`);
+}
+
+// what moves the expected value of a cell, up or down
+function cellReasons(model, why) {
+  const moving = why.reasons.filter((reason) => reason.contribution !== 0);
+  if (!moving.length) return ["Nothing that is known of it moves this: it is what one would expect of any."];
+  return [h("b", {}, "why: "), ...join(moving.map((reason) => [reasonLink(model, reason), h("small", {}, ` ${signed(reason.contribution)}`)]))];
 }
 
 // The reasons arrive after the card: they take a little longer.
@@ -147,7 +169,7 @@ function reasons(model, why, most = 3) {
 // a reason without a relation is the known class of the item itself
 const reasonLink = (model, reason) => (reason.relation ? itemLink(model, { ...reason, label: null }, { class: "item inline" }) : `its class ${short(reason.title, 40)}`);
 
-const signed = (value) => `+${figure(value)}`;
+const signed = (value) => `${value < 0 ? "−" : "+"}${figure(Math.abs(value))}`;
 
 function sentence(model, card, why) {
   const words = [];
@@ -173,13 +195,15 @@ function attributeCard({ model, api, card }) {
   const [owned] = card.relations;
   const owners = many(model, card.owner);
   const kind = model.plain || !card.column ? card.type : `${card.column.kind} · ${short(card.column.name, 30)}`;
-  const numeric = ["number", "date"].includes(card.column?.kind);
+  const numeric = card.numbers !== null;
+  const far = (model.mixing ?? 1) < 0.5;
   return h(
     "article.card",
     { "data-kind": card.type, "data-id": card.id },
-    heading(`${kind} · ${owned ? `${count(owned.has.total)} ${owners} have it` : ""}`, card.title, [copyButton()]),
+    heading(`${kind}${owned ? ` · ${numeric ? "known of " : ""}${count(owned.has.total)} ${owners}${numeric ? "" : " have it"}` : ""}`, card.title, [copyButton()]),
     h("p.certainty", {}, `Its place is sharper than that of ${percent(card.certainty.sharper_than)} of the ${model.plain ? "attributes" : "others"}.`),
-    section(model.plain ? "Nodes it stands for" : `${capital(owners)} it stands for`, "cosine", matches(model, (card.nearest[card.owner] ?? []).slice(0, 10), { unit: "cosine" })),
+    numeric ? numbers(card) : null,
+    section(numeric ? `${capital(owners)} that its high values stand for` : model.plain ? "Nodes it stands for" : `${capital(owners)} it stands for`, far ? "cosine; on the map they may be far" : "cosine", matches(model, (card.nearest[card.owner] ?? []).slice(0, 10), { unit: "cosine" })),
     card.classes.length
       ? section(
           `Classes of the ${owners} that have it`,
@@ -201,7 +225,17 @@ function attributeCard({ model, api, card }) {
           ),
         )
       : null,
-    section("Similar attributes", "cosine", matches(model, card.nearest[card.type].slice(0, 8), { unit: "cosine" })),
-    owned ? section(numeric ? `${capital(owners)} whose ${short(card.title, 30)} is known` : `${capital(owners)} that have it`, "best linked first", chips(model, owned.has, (offset) => api.neighbours(card.type, card.id, owned, offset))) : null,
+    section(model.plain ? "Similar attributes" : "Attributes alike", "cosine", matches(model, card.nearest[card.type].slice(0, 8), { unit: "cosine" })),
+    owned ? section(numeric ? `${capital(owners)} whose ${short(card.title, 30)} is known` : `${capital(owners)} that have it`, numeric ? "largest first" : "best linked first", chips(model, owned.has, (offset) => api.neighbours(card.type, card.id, owned, offset))) : null,
+  );
+}
+
+// how the known cells of a column of numbers are spread
+function numbers({ numbers: n, title }) {
+  return section(
+    "Its values",
+    `${count(n.known)} known${n.missing ? `, ${count(n.missing)} missing` : ""}`,
+    h("p", {}, "half of them between ", h("b", {}, n.quarter), " and ", h("b", {}, n.three_quarters), `, the middle one ${n.middle}; all from ${n.lowest} to ${n.highest}`),
+    histogram({ title: short(title, 40), bins: n.bins, note: "number of cells" }),
   );
 }

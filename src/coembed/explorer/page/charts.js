@@ -1,7 +1,10 @@
 // Small charts: curves, bars, a reliability diagram, a confusion matrix. All are plain SVG.
-import { count, figure, h, percent, short, svg } from "coembed/dom.js";
+import { count, figure, h, percent, scrolling, short, svg } from "coembed/dom.js";
 
 const PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A500"];
+
+// charts are drawn as wide as there is room for, so that their text keeps its size
+const room = (most) => Math.max(260, Math.min(most, innerWidth - 62));
 
 function ticks(low, high, about = 5) {
   const raw = (high - low || 1) / about;
@@ -21,7 +24,7 @@ function logTicks(low, high) {
 
 // series: { name: [y, ...] } over the same x; a logarithmic axis where all is positive and far apart
 export function curves({ title, series, x, mark = null, markText = "", low = null, high = null, xTitle = "epoch" }) {
-  const [width, height] = [640, 300];
+  const [width, height] = [room(640), 300];
   const box = { left: 52, right: 14, top: 12, bottom: 34 };
   const names = Object.keys(series);
   const all = names.flatMap((name) => series[name]).filter((value) => Number.isFinite(value));
@@ -36,7 +39,7 @@ export function curves({ title, series, x, mark = null, markText = "", low = nul
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `${title}: ${names.join(", ")}` });
   for (const value of yTicks)
     chart.append(svg("line", { x1: box.left, x2: width - box.right, y1: py(value), y2: py(value), class: "rule" }), text(logarithmic ? String(Number(value.toPrecision(1))) : figure(value), box.left - 8, py(value) + 4, "end"));
-  for (const value of ticks(x[0], x.at(-1), 6)) chart.append(text(String(value), px(value), height - box.bottom + 18, "middle"));
+  for (const value of ticks(x[0], x.at(-1), width > 400 ? 6 : 3)) chart.append(text(String(value), px(value), height - box.bottom + 18, "middle"));
   chart.append(text(xTitle, width - box.right, height - 3, "end"));
   if (mark !== null) chart.append(svg("line", { x1: px(mark), x2: px(mark), y1: box.top, y2: height - box.bottom, class: "mark" }), text(markText, px(mark) - 5, box.top + 10, "end"));
   names.forEach((name, i) => {
@@ -77,8 +80,10 @@ function text(content, x, y, anchor, kind = "tick") {
   return element;
 }
 
+const written = (edge) => (typeof edge === "number" ? count(edge) : edge);
+
 export function histogram({ title, bins, note }) {
-  const [width, height] = [420, 190];
+  const [width, height] = [room(420), 190];
   const box = { left: 10, right: 10, top: 20, bottom: 26 };
   if (!bins.length) return h("figure", {}, h("figcaption", {}, title), h("p.empty", {}, "There is nothing to count."));
   const most = Math.max(...bins.map((bin) => bin.count), 1);
@@ -86,19 +91,21 @@ export function histogram({ title, bins, note }) {
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title });
   bins.forEach((bin, i) => {
     const tall = ((height - box.top - box.bottom) * bin.count) / most;
-    const range = bin.from === bin.to ? `${bin.from}` : `${bin.from} to ${bin.to}`;
+    const range = bin.from === bin.to ? `${bin.from}` : `${written(bin.from)} to ${written(bin.to)}`;
     const column = svg("rect", { x: box.left + i * wide + 0.5, y: height - box.bottom - Math.max(tall, bin.count ? 1 : 0), width: Math.max(wide - 1, 0.5), height: Math.max(tall, bin.count ? 1 : 0), class: "column" });
     const tip = svg("title");
     tip.textContent = `${range}: ${count(bin.count)}`;
     column.append(tip);
     chart.append(column);
   });
-  chart.append(text(String(bins[0].from), box.left, height - 8, "start"), text(count(bins.at(-1).to), width - box.right, height - 8, "end"), text(`most: ${count(most)}`, width - box.right, 13, "end"));
-  return h("figure", {}, h("figcaption", {}, title, note ? h("small", {}, note) : null), chart);
+  const growing = typeof bins[0].to === "number" && bins.length > 3 && bins.at(-1).to - bins.at(-1).from > 2 * (bins[1].to - bins[1].from + 1);
+  if (growing) for (const [i, bin] of bins.entries()) if (i && i % Math.ceil(bins.length / 6) === 0 && i < bins.length - 1) chart.append(text(written(bin.from), box.left + i * wide, height - 8, "middle"));
+  chart.append(text(written(bins[0].from), box.left, height - 8, "start"), text(written(bins.at(-1).to), width - box.right, height - 8, "end"), text(`most: ${count(most)}`, width - box.right, 13, "end"));
+  return h("figure", {}, h("figcaption", {}, title, note ? h("small", {}, growing ? `${note}; each bar twice as wide a range` : note) : null), chart);
 }
 
 export function reliability({ bins }) {
-  const size = 340;
+  const size = room(340);
   const box = { left: 46, right: 26, top: 10, bottom: 40 };
   const px = (value) => box.left + value * (size - box.left - box.right);
   const py = (value) => size - box.bottom - value * (size - box.top - box.bottom);
@@ -125,9 +132,8 @@ export function confusion({ names, counts }) {
     "figure",
     {},
     h("figcaption", {}, "Confusion", h("small", {}, "rows: true class; columns: predicted; shade: share of the row")),
-    h(
-      "div.scroll",
-      {},
+    scrolling(
+      "Confusion matrix",
       h(
         "table.confusion",
         {},

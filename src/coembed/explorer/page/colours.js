@@ -15,10 +15,26 @@ export function hex(colour) {
 
 const mix = (a, b, share) => a.map((value, i) => Math.round(value + share * (b[i] - value)));
 
-// on black the colours need more light, and none must lose its hue
+const light = (colour) => {
+  const [r, g, b] = colour.map((value) => (value <= 10 ? value / 3295 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+
+// how well a colour is seen on another: 1 not at all, 21 black on white
+export function contrast(a, b) {
+  const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+}
+
+const NIGHT = [20, 23, 28];
+
+// on black the colours need more light, the dark ones most, and none must lose its hue
 export function classColour(entry) {
-  const own = hex(entry.colour);
-  return isDark() ? mix(own, [255, 255, 255], 0.25) : own;
+  let colour = hex(entry.colour);
+  if (!isDark()) return colour;
+  colour = mix(colour, [255, 255, 255], 0.25);
+  for (let step = 0; step < 8 && contrast(colour, NIGHT) < 4; step++) colour = mix(colour, [255, 255, 255], 0.15);
+  return colour;
 }
 
 export const css = ([r, g, b], alpha = 1) => `rgb(${r} ${g} ${b} / ${alpha})`;

@@ -15,6 +15,9 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+// what may be wider than there is room for: it scrolls, by the keyboard too
+export const scrolling = (label, ...children) => h("div.scroll", { tabindex: "0", role: "region", "aria-label": label }, ...children);
+
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -27,11 +30,21 @@ export function svg(tag, attributes = {}, ...children) {
 
 export const $ = (id) => document.getElementById(id);
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// a name that runs from right to left, set apart: or the numbers beside it would change sides
+const apart = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
 export function short(text, most = 40) {
   const letters = [...text];
   if (!text.trim()) return "(blank)";
-  return letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…";
+  return apart(letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…");
 }
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+// as people count: class2 before class10
+export const inOrder = (list, nameOf) => list.toSorted((a, b) => collator.compare(nameOf(a), nameOf(b)));
 
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 

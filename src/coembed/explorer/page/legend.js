@@ -1,5 +1,5 @@
 // The legend: what the colours mean, and switches for classes and layers.
-import { count, h, short } from "coembed/dom.js";
+import { count, h, inOrder, short } from "coembed/dom.js";
 import { classColour, css, swatch } from "coembed/colours.js";
 import { layerOf, many, sign } from "coembed/types.js";
 
@@ -10,11 +10,12 @@ const LAYERS = [
 
 export function drawLegend(place, { model, map, setHidden, setLayers }) {
   const { hidden, layers } = map;
-  const classes = model.class_list.map((entry, k) =>
+  const classes = inOrder([...model.class_list.entries()], ([, entry]) => entry.label).map(([k, entry]) =>
     h(
       "button.key",
       {
         type: "button",
+        "data-switch": `class ${k}`,
         "aria-pressed": String(!hidden.has(k)),
         title: `${entry.label}: ${count(entry.nodes)} ${many(model, model.coloured)}, ${count(entry.observed)} with a known label.\nClick: show or hide; double-click: only this class`,
         onclick: () => toggle(k),
@@ -41,20 +42,25 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
     h(
       "label.switch",
       {},
-      h("input", { type: "checkbox", checked: layers[name], onchange: (event) => setLayers({ ...layers, [name]: event.target.checked }) }),
+      h("input", { type: "checkbox", "data-switch": `layer ${name}`, checked: layers[name], onchange: (event) => setLayers({ ...layers, [name]: event.target.checked }) }),
       type && type.name !== model.coloured ? sign(model, type.name) : null,
       text,
     ),
   );
   // where there is little room the legend starts folded
-  const open = place.querySelector("details")?.open ?? innerWidth > 700;
+  const open = place.querySelector("details")?.open ?? (map.width > 560 && map.height > 380);
   const key = model.classes
     ? [
-        h("p.reading", {}, h("i.solid"), "label known", h("i.pale"), "predicted: paler = less sure"),
-        hidden.size ? h("button.link", { type: "button", onclick: () => setHidden(new Set()) }, "Show all classes") : null,
+        h("p.reading", {}, h("i.solid"), "label known", h("i.pale"), "predicted: paler inside = less sure"),
+        hidden.size ? h("button.link", { type: "button", "data-switch": "all", onclick: () => setHidden(new Set()) }, "Show all classes") : null,
       ]
     : [];
+  const focused = place.contains(document.activeElement) ? document.activeElement.dataset.switch : null;
+  const scrolled = place.querySelector(".keys")?.scrollTop ?? 0;
   place.replaceChildren(
     h("details", { open }, h("summary", {}, !model.classes ? "Layers" : model.plain ? "Classes" : `Classes of ${short(model.coloured, 20)}`), h("div.keys", {}, classes), key, h("div.switches", {}, switches)),
   );
+  // the switches were made anew: who used one still stands there
+  place.querySelector(".keys").scrollTop = scrolled;
+  if (focused !== null) ([...place.querySelectorAll("[data-switch]")].find((each) => each.dataset.switch === focused) ?? place.querySelector("summary")).focus({ preventScroll: true });
 }

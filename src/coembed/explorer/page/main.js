@@ -1,18 +1,17 @@
 // Puts the page together: what is in the address decides what is shown.
-import { connect, isReport } from "coembed/api.js";
-import { addingPanel, draft, draftOf } from "coembed/adding.js";
-import { itemCard, wordsOf } from "coembed/cards.js";
+import { connect, isReport, setToken, whenReady } from "coembed/api.js";
+import { draft } from "coembed/adding.js";
 import { isDark } from "coembed/colours.js";
 import { $, count, h, icon, later, short } from "coembed/dom.js";
 import { Items } from "coembed/items.js";
 import { drawLegend } from "coembed/legend.js";
 import { MapView } from "coembed/map.js";
-import { selectionPanel, startPanel } from "coembed/panels.js";
-import { failure, loading } from "coembed/parts.js";
+import { addNode, showPanel } from "coembed/panel.js";
+import { failure, loading, waiting } from "coembed/parts.js";
 import { searchBox } from "coembed/search.js";
 import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
 import * as state from "coembed/state.js";
-import { isAttribute, layerOf, many } from "coembed/types.js";
+import { everything, layerOf, many } from "coembed/types.js";
 
 const TABS = { map: "Map", training: "Training", quality: "Quality", data: "Data" };
 const CLOSE_UP = 80; // items in view that get their ellipses
@@ -22,21 +21,31 @@ const theme = remembered();
 if (theme) document.documentElement.dataset.theme = theme;
 
 start().catch((error) => {
-  $("panel").replaceChildren(
-    h("article.card", {}, failure(error), error.code === "unauthorised" ? h("p", {}, "Open the address that the terminal printed, with the token at its end.") : h("p", {}, "Reload the page once the server is there."), h("button", { type: "button", onclick: () => location.reload() }, "Reload")),
-  );
+  const asks = error.code === "unauthorised";
+  $("panel").replaceChildren(h("article.card", {}, failure(error), asks ? tokenForm() : [h("p", {}, "Reload the page once the server is there."), h("button", { type: "button", onclick: () => location.reload() }, "Reload")]));
   console.warn(error);
 });
+
+function tokenForm() {
+  const input = h("input", { type: "password", "aria-label": "Token", autocomplete: "off" });
+  const enter = (event) => {
+    event.preventDefault();
+    setToken(input.value.trim());
+    location.reload();
+  };
+  return h("form", { onsubmit: enter }, h("p", {}, "Open the address that the terminal printed, with the token at its end, or give the token here."), h("label", {}, "Token", input), h("p", {}, h("button.primary", { type: "submit" }, "Go on")));
+}
 
 async function start() {
   $("panel").replaceChildren(loading());
   const api = await connect();
-  const [model, columns] = await Promise.all([api.overview("model"), api.overview("map")]);
+  const model = await whenReady(() => api.overview("model"), (told) => $("panel").replaceChildren(waiting(told)));
+  const columns = await api.overview("map");
   document.title = `${model.model} · coembed`;
   $("model-name").textContent = short(model.model, 28);
   const items = new Items(columns, model);
   const map = new MapView($("stage"), $("points"), $("overlay"), items, model.types.map((type) => layerOf(model, type.name)));
-  const page = { api, model, items, map, accuracy: null, isReport };
+  const page = { api, model, items, map, accuracy: null, isReport, adding: null, closeUp: () => closeUp(page) };
   globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
   makeTabs();
@@ -70,103 +79,6 @@ function follow(page, now, before) {
   page.fresh = false;
 }
 
-// The panel: a card, a selection, a node being added, or where to begin.
-
-let showing = null;
-
-async function showPanel(page, now) {
-  const { map, items, api, model } = page;
-  const panel = $("panel");
-  showing?.abort();
-  showing = new AbortController();
-  const { signal } = showing;
-  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null });
-  const open = state.opened(now);
-  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined);
-  if (open) {
-    const { type, id } = open;
-    map.selected = items.find(type, id);
-    map.recolour();
-    if (map.selected >= 0) map.show(map.selected);
-    const waiting = setTimeout(() => panel.replaceChildren(loading()), 120);
-    try {
-      const card = await api.item(type, id, signal);
-      clearTimeout(waiting);
-      if (signal.aborted) return;
-      showCard(page, card, signal);
-    } catch (error) {
-      clearTimeout(waiting);
-      if (error.name !== "AbortError") panel.replaceChildren(h("article.card", {}, h("div.heading", {}, h("h2", {}, short(id, 50))), failure(error), h("button", { type: "button", onclick: () => state.set(state.only({})) }, "Back to the map")));
-    }
-  } else if (now.new !== undefined) {
-    const { panel: form, focus } = addingPanel({ ...page, placed: (place) => showNewcomer(page, place) });
-    panel.replaceChildren(form);
-    toTop();
-    map.recolour();
-    if (innerWidth > 700 && !Object.keys(draft(now.new).joined).length) focus();
-  } else if (now.lasso !== undefined) {
-    const outline = now.lasso.split(",").map(Number).filter(Number.isFinite);
-    const chosen = outline.length >= 6 ? items.inside(outline) : [];
-    map.kept = outline;
-    map.marked = new Set(chosen);
-    map.recolour();
-    panel.replaceChildren(selectionPanel({ model, items, chosen }));
-    toTop();
-  } else {
-    map.recolour();
-    panel.replaceChildren(startPanel({ ...page, addNode }));
-    toTop();
-  }
-  closeUp(page);
-}
-
-function showCard(page, card, signal) {
-  const { map, items, api, model } = page;
-  const panel = $("panel");
-  map.spreads.set(map.selected, card.place.covariance);
-  let near = card.relations.flatMap((walked) => walked.has.items);
-  join(near);
-  const { panel: made, explain } = itemCard({ model, api, card, startFrom: isReport ? null : startFrom });
-  panel.replaceChildren(made);
-  if (model.can_embed && !isAttribute(model, card.type)) {
-    const words = wordsOf(model, card);
-    api.why(card.type, card.id, words?.relation, askable(words?.suggested.slice(0, 8) ?? []), signal).then((why) => signal.aborted || explain(why), () => {});
-  }
-  toTop();
-  $("told").textContent = `Card of the ${card.type} ${short(card.title, 80)}${card.probabilities.length ? `, class ${card.label ?? card.probabilities[0].label}` : ""}`;
-  // all links on the map, not only those that the card lists
-  for (const walked of card.relations.filter((each) => !isAttribute(model, each.other) && each.has.total > each.has.items.length))
-    api.neighbours(card.type, card.id, walked, walked.has.items.length).then((more) => signal.aborted || join((near = [...near, ...more.items])), () => {});
-
-  function join(list) {
-    map.joined = list.map((each) => items.find(each.type, each.id)).filter((i) => i >= 0);
-    map.recolour();
-  }
-}
-
-// half of a letter, which a broken file can leave in a name, cannot be sent
-const askable = (matches) => matches.map((match) => match.id).filter((id) => id.isWellFormed?.() ?? true);
-
-// to the head of the panel; on a phone the whole page scrolls
-function toTop() {
-  $("panel").scrollTop = 0;
-  if (scrollY > 0) scrollTo({ top: 0 });
-}
-
-function startFrom(card) {
-  state.set({ ...state.only({ new: draftOf(card) }), tab: null });
-}
-
-function showNewcomer({ map }, place) {
-  const first = place && !map.newcomer;
-  map.newcomer = place;
-  map.joined = place ? place.near : [];
-  map.recolour();
-  if (place && first) map.showPlace(place.x, place.y);
-}
-
-const addNode = () => state.set({ ...state.only({ new: "{}" }), tab: null });
-
 // The map
 
 function wireMap(page) {
@@ -180,7 +92,10 @@ function wireMap(page) {
     state.set({ view: map.isFitted() ? null : written(map) }, { small: true });
   });
   map.on.view = () => settle();
-  const look = later(160, () => closeUp(page));
+  const look = later(160, () => {
+    closeUp(page);
+    lostOrNot(page);
+  });
   map.on.still = () => look();
   map.on.lasso = (outline) => select(map, outline);
   const tip = $("tip");
@@ -196,7 +111,13 @@ function wireMap(page) {
   };
   legend(page);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => retheme(page));
-  if (!model.nodes) $("notice").hidden = false;
+}
+
+// where there is nothing to see, the way back
+function lostOrNot({ map }) {
+  const nothing = map.items.count > 0 && !map.inView(0).length;
+  if (nothing === Boolean($("notice").childElementCount)) return;
+  $("notice").replaceChildren(...(nothing ? [h("span", {}, "Nothing lies here. "), h("button", { type: "button", onclick: () => map.glide(map.fitted()) }, "Show all")] : []));
 }
 
 function legend(page) {
@@ -324,8 +245,8 @@ function makeSearch(page) {
   const { box, input } = searchBox({
     api: page.api,
     model: page.model,
-    label: page.model.plain ? "Search nodes and attributes" : "Search all items",
-    placeholder: `Search ${count(page.items.count)} ${page.model.plain ? "nodes and attributes" : "items"}`,
+    label: `Search ${everything(page.model)}`,
+    placeholder: `Search ${count(page.items.count)} ${everything(page.model)}`,
     choose: (item) => {
       state.open(item.type, item.id);
       $("panel").focus({ preventScroll: true });
@@ -351,6 +272,7 @@ function makeKeys(page) {
     Escape: () => {
       if (map.lassoing) toggleLasso(map);
       else state.set(state.only({}));
+      if (document.activeElement === document.body) $("overlay").focus({ preventScroll: true });
     },
   };
   addEventListener("keydown", (event) => {
@@ -383,7 +305,8 @@ function remembered(next) {
 function retheme(page) {
   legend(page);
   page.map.recolour();
-  showPanel(page, state.get());
+  if (page.adding) page.adding(); // what is being typed there stays
+  else showPanel(page, state.get());
   showTab(page, document.body.dataset.tab);
 }
 

@@ -68,8 +68,8 @@ export class MapView {
         looks.set([mark, state, items.observed[i], 10], 4 * slot);
       } else if (type.owner === null) {
         const seen = items.observed[i];
-        // lighter by probability: a guess is pale, a sure prediction nearly solid
-        const alpha = seen ? 255 : k < 0 ? 170 : 38 + 132 * items.probability[i] ** 1.5;
+        // lighter by probability: a guess is pale inside, a sure prediction nearly solid; the outline shows both
+        const alpha = seen ? 255 : k < 0 ? 170 : 64 + 120 * items.probability[i] ** 1.5;
         colours.set([...(tones[k] ?? plain), alpha], 4 * slot);
         looks.set([shapeNumber(items.classes[k]?.mark ?? "circle"), state, seen, seen ? 12 : 10], 4 * slot);
       } else {
@@ -98,7 +98,9 @@ export class MapView {
   }
 
   isFitted() {
-    return !this.width || Math.abs(this.view.scale / this.fitted().scale - 1) < 0.001;
+    const all = this.fitted();
+    const off = Math.hypot(this.view.x - all.x, this.view.y - all.y) * this.view.scale;
+    return !this.width || (Math.abs(this.view.scale / all.scale - 1) < 0.001 && off < 1);
   }
 
   fit() {
@@ -107,7 +109,11 @@ export class MapView {
 
   look(view, { told = true } = {}) {
     const least = this.fitted().scale;
-    this.view = { x: view.x, y: view.y, scale: Math.max(least * 0.5, Math.min(least * 400, view.scale)) };
+    const scale = Math.max(least * 0.5, Math.min(least * 400, view.scale));
+    // the middle of the view stays on the map, but for the legend's room
+    const [x0, y0, x1, y1] = this.items.bounds();
+    const room = this.width / 3 / scale;
+    this.view = { x: Math.max(x0 - room, Math.min(x1 + room, view.x)), y: Math.max(y0, Math.min(y1, view.y)), scale };
     this.redraw();
     if (told) this.on.view(this.isFitted() ? null : this.view);
     this.on.still();

@@ -32,7 +32,7 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
       {},
       h("li", {}, swatch("circle", model.class_list.length ? css(classColour(model.class_list[0])) : "var(--accent)", 14), h("span", {}, model.plain ? "a " : "", h("b", {}, short(model.coloured, 30)), model.classes ? "; its colour is its class, rimmed where the label was known, paler the less sure the model is" : "")),
       types.filter((type) => type.owner === null && type.name !== model.coloured).map((type) => h("li", {}, sign(model, type.name, null, 14), h("span", {}, h("b", {}, short(type.name, 30))))),
-      types.some((type) => type.owner !== null) ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), `, near the ${model.plain ? "nodes" : "items"} it stands for`)) : null,
+      types.some((type) => type.owner !== null) ? h("li", {}, swatch("cross", "currentColor", 14), h("span", {}, "an ", h("b", {}, "attribute"), (model.mixing ?? 0) >= 0.5 ? `, near the ${model.plain ? "nodes" : "items"} it stands for` : `; on this map attributes lie apart from ${model.plain ? "nodes" : "items"}: which they stand for is on their cards`)) : null,
       h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
     ),
     types.map((type) => section(`${type === first ? "Begin with" : "or"} ${short(one(model, type.name), 50)}`, null, h("div.chips", {}, examples(type.name)))),
@@ -98,10 +98,12 @@ function table(model, items, rows) {
 
 function download(model, items, rows) {
   const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  // a program that opens the file must not take a name for a formula
+  const name = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
   const lines = [["type", "id", "title", "class", "label_known", "probability", "x", "y", "weight"]];
   for (const i of rows) {
     const label = items.className(i);
-    lines.push([items.type(i), items.ids[i], items.names[i], label ?? "", label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
+    lines.push([name(items.type(i)), name(items.ids[i]), name(items.names[i]), name(label ?? ""), label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
   }
   const text = lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: "selection.csv" });

@@ -5,7 +5,7 @@ import * as state from "coembed/state.js";
 import { classOf, sign } from "coembed/types.js";
 
 // the way to another card; a real address, so that it opens in a new tab too
-export function itemLink(model, { type, id, title = id, label }, extra = {}) {
+export function itemLink(model, { type, id, title = id, label, text = null }, extra = {}) {
   return h(
     "a.item",
     {
@@ -22,6 +22,7 @@ export function itemLink(model, { type, id, title = id, label }, extra = {}) {
     },
     sign(model, type, label),
     h("span", {}, short(title, 34)),
+    text ? h("small", {}, text) : null,
   );
 }
 
@@ -66,6 +67,9 @@ export function bars(model, type, rows, most = 4) {
 const hundredths = (share) => (share >= 0.0995 ? (100 * share).toFixed(0) : share >= 0.00095 ? (100 * share).toPrecision(2) : (100 * share).toFixed(2));
 const shown = (score, unit) => (unit === "probability" ? `${hundredths(score)} %` : unit === "cosine" ? score.toFixed(2) : figure(score));
 const deviation = (std, unit) => (unit === "probability" ? hundredths(std) : unit === "cosine" ? std.toFixed(std < 0.0095 ? 3 : 2) : figure(std));
+
+// what stands beside the heading of a list: a score that was not weighed only ranks
+export const unitName = (unit) => ({ probability: "probability", score: "score: it ranks, and is no probability", value: "value" })[unit] ?? unit;
 
 // one line of an answer: the item, its score as a bar, the score, its uncertainty
 export function matchRow(model, match, { most = 1, why = null, button = null, unit = "probability" } = {}) {
@@ -112,8 +116,21 @@ export function chips(model, { total, items }, more) {
   return list;
 }
 
-export function failure(error) {
-  return h("div.failure", { role: "alert" }, h("b", {}, "That did not work. "), error.message);
+export function failure(error, model = null) {
+  const near = model && error.near?.length ? h("p", {}, "Open ", error.near.map((item) => itemLink(model, { ...item, label: null }, { class: "item chip" }))) : null;
+  return h("div.failure", { role: "alert" }, h("b", {}, "That did not work. "), error.message, near);
+}
+
+// what is being done, and how far it is
+export function waiting({ doing, progress }) {
+  const known = Number.isFinite(progress);
+  return h(
+    "article.card",
+    { "data-kind": "starting" },
+    h("h2", {}, "Nearly there"),
+    h("p", { role: "status" }, `The server is ${doing ?? "starting"}${known ? `: ${percent(progress)}` : ""}. This page goes on by itself.`),
+    h("progress", { "aria-label": doing ?? "starting", max: "1", ...(known ? { value: String(progress) } : {}) }),
+  );
 }
 
 export function loading() {

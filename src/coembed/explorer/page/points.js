@@ -12,11 +12,13 @@ out vec4 fill;
 flat out float shape;
 flat out float rim;
 flat out float pixels;
+flat out float faded_to;
 void main() {
   gl_Position = looks.y < 0.5 ? vec4(2.0, 2.0, 0.0, 1.0) : vec4((place - centre) * perUnit, 0.0, 1.0);
   pixels = size * looks.w / 10.0 * (looks.y > 1.5 ? 1.25 : 1.0);
   gl_PointSize = pixels + 2.0;
   fill = vec4(colour.rgb, colour.a * (looks.y > 1.5 ? 1.0 : faded));
+  faded_to = looks.y > 1.5 ? 1.0 : faded;
   shape = looks.x;
   rim = looks.z;
 }`;
@@ -27,6 +29,7 @@ in vec4 fill;
 flat in float shape;
 flat in float rim;
 flat in float pixels;
+flat in float faded_to;
 uniform vec3 ink;
 out vec4 painted;
 float inside(vec2 p) {    // signed distance to the edge, in radii; below 0 is inside
@@ -45,10 +48,13 @@ void main() {
   float soft = 1.6 / pixels;
   float cover = 1.0 - smoothstep(-soft, soft, d);
   // a rim on a tiny point would be all of it
-  float edge = rim * smoothstep(4.0, 8.0, pixels) * smoothstep(-soft, soft, d + 3.2 / pixels);
-  float alpha = fill.a * cover;
+  float edge = smoothstep(4.0, 8.0, pixels) * smoothstep(-soft, soft, d + (rim > 0.5 ? 3.2 : 2.4) / pixels);
+  // however pale a point is inside, its outline is seen: a tiny point has none and is less pale
+  float line = shape > 5.5 ? 0.0 : edge * (rim > 0.5 ? 1.0 : mix(0.6, 1.0, faded_to));
+  float floor = shape > 5.5 ? 0.0 : 0.62 * faded_to * (1.0 - smoothstep(4.0, 8.0, pixels));
+  float alpha = max(max(fill.a, floor), line * 0.85 * faded_to) * cover;
   if (alpha < 0.004) discard;
-  vec3 colour = mix(fill.rgb, ink, edge * 0.85);
+  vec3 colour = mix(fill.rgb, ink, edge * (shape > 5.5 ? 0.0 : rim > 0.5 ? 0.85 : 0.45));
   painted = vec4(colour * alpha, alpha);
 }`;
 

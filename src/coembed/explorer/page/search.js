@@ -10,6 +10,8 @@ export function searchBox({ api, model, label, placeholder, choose, type, accept
   let items = [];
   let active = -1;
   let asking = null;
+  let answered = ""; // what the list below answers
+  let entered = false; // Enter was pressed before the answer was there
 
   const input = h("input", {
     type: "search",
@@ -21,7 +23,10 @@ export function searchBox({ api, model, label, placeholder, choose, type, accept
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
-    oninput: () => look(),
+    oninput: () => {
+      entered = false;
+      look();
+    },
     onkeydown: (event) => key(event),
     onfocus: () => input.value && items.length && open(true),
     onblur: () => setTimeout(() => open(false), 150),
@@ -37,20 +42,25 @@ export function searchBox({ api, model, label, placeholder, choose, type, accept
     asking = new AbortController();
     try {
       const found = await api.search(typed, type ? 40 : 12, asking.signal, type);
-      if (input.value === typed) show(found.items.filter(accept).slice(0, 12), typed);
+      if (input.value === typed) show(found.items.filter(accept).slice(0, 12), typed, undefined, type ? undefined : found.total);
     } catch (error) {
       if (error.name !== "AbortError") show([], typed, error.message);
     }
   });
 
-  function show(found, typed, problem) {
+  function show(found, typed, problem, total) {
     items = found;
+    answered = typed;
     active = found.length ? 0 : -1;
     options.replaceChildren(...found.map(option));
     if (typed && !found.length) options.append(h("li.none", {}, problem ?? `Nothing is named like “${short(typed, 30)}”.`));
-    status.textContent = typed ? `${found.length} found` : "";
+    status.textContent = typed ? (problem ?? `${total ?? found.length} found`) : "";
     open(Boolean(typed));
     mark();
+    if (entered && typed === input.value) {
+      entered = false;
+      pick(0);
+    }
   }
 
   function option(item, i) {
@@ -94,7 +104,8 @@ export function searchBox({ api, model, label, placeholder, choose, type, accept
       mark();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      pick(active);
+      if (answered === input.value) pick(active);
+      else entered = true;
     } else if (event.key === "Escape") {
       event.stopPropagation();
       if (options.hidden || !input.value) input.blur();

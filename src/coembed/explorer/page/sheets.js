@@ -1,5 +1,5 @@
 // The views beside the map: training, quality, data.
-import { count, figure, h, percent, short } from "coembed/dom.js";
+import { count, figure, h, inOrder, percent, scrolling, short } from "coembed/dom.js";
 import { confusion, curves, histogram, reliability, shade, tiles } from "coembed/charts.js";
 import { itemLink } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
@@ -43,7 +43,7 @@ export function qualitySheet(place, { quality, model }) {
           {},
           model.classes
             ? `Figures on labels that the model learnt from would flatter it. Hand over a network with labels that it did not see (${count(model.types.find((type) => type.name === model.coloured).items - model.labelled)} of its ${many(model, model.coloured)} had none), with the same names, and this page shows accuracy, a reliability diagram, a confusion matrix and the surest mistakes.`
-            : "This model was fitted without labels. The training page shows how well hidden links and attributes were found, if some were kept aside.",
+            : "This model was fitted without labels. The training page shows how well what was hidden was found, if some were kept aside.",
         ),
         model.classes ? h("code", {}, "coembed explore MODEL --truth NETWORK") : null,
         h("p", {}, "To measure a method with repeated trials, and against simple ones:"),
@@ -65,9 +65,8 @@ export function qualitySheet(place, { quality, model }) {
     h("div.charts", {}, reliability({ bins: quality.reliability }), confusion({ names: quality.class_names, counts: quality.confusion })),
     h("h3", {}, "Surest mistakes ", h("small", {}, "where the model, the links or the labels deserve a look")),
     quality.mistakes.length
-      ? h(
-          "div.scroll",
-          {},
+      ? scrolling(
+          "Surest mistakes",
           h(
             "table.rows",
             {},
@@ -93,7 +92,7 @@ export function dataSheet(place, { data, model, items }) {
       tiles([
         ["nodes", count(s.nodes), `${count(s.isolated_nodes)} without links`],
         ["links", count(s.links), `${figure(s.mean_degree)} a node`],
-        ["attributes", count(s.attributes), `${count(s.entries)} entries`],
+        ...(s.attributes ? [["attributes", count(s.attributes), `${count(s.entries)} entries`]] : []),
         ["labels known", count(s.labelled), `${count(s.classes)} classes`],
       ]),
       s.notices.length ? h("ul.notices", {}, s.notices.map((notice) => h("li", {}, notice))) : null,
@@ -105,7 +104,7 @@ export function dataSheet(place, { data, model, items }) {
             h(
               "div.bars.wide",
               {},
-              model.class_list.map((entry) =>
+              inOrder(model.class_list, (entry) => entry.label).map((entry) =>
                 h(
                   "div.bar-row",
                   {},
@@ -117,7 +116,7 @@ export function dataSheet(place, { data, model, items }) {
             ),
           )
         : null,
-      h("div.charts", {}, histogram({ title: "Links of a node", bins: data.degrees, note: "number of nodes" }), histogram({ title: "Attributes of a node", bins: data.attributes_per_node, note: "number of nodes" }), histogram({ title: "Nodes of an attribute", bins: data.owners_per_attribute, note: "number of attributes" })),
+      h("div.charts", {}, histogram({ title: "Links of a node", bins: data.degrees, note: "number of nodes" }), s.attributes ? [histogram({ title: "Attributes of a node", bins: data.attributes_per_node, note: "number of nodes" }), histogram({ title: "Nodes of an attribute", bins: data.owners_per_attribute, note: "number of attributes" })] : null),
       h("div.charts", {}, listed("Commonest attributes", data.common_attributes, "nodes"), listed("Best linked nodes", data.linked_nodes, "links")),
     ].filter(Boolean),
   );
@@ -126,7 +125,7 @@ export function dataSheet(place, { data, model, items }) {
 // a network of several types: its types, relations and columns as tables
 function generalSheet(place, { data, model }) {
   const s = data.summary;
-  const table = (heads, rows) => h("div.scroll", {}, h("table.rows", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", {}, head)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
+  const table = (heads, rows) => scrolling(`Table by ${heads[0]}`, h("table.rows", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", {}, head)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)))))));
   const range = (ends) => (ends ? ends.map(figure).join(" to ") : "");
   place.replaceChildren(
     ...[

@@ -8,6 +8,9 @@ export const isAttribute = (model, name) => (typeOf(model, name)?.owner ?? null)
 // several items of a type: nodes and attributes have a plural, of the types of others we know none
 export const many = (model, name) => (model.plain ? `${name}s` : name);
 
+// what there is to find, in words
+export const everything = (model) => (model.plain ? model.types.filter((type) => type.items).map((type) => many(model, type.name)).join(" and ") : "items");
+
 export const article = (name) => (/^[aeiou]/i.test(name) ? "an" : "a");
 
 // one of a type, or, where we do not know how one of it is called, the type
