@@ -30,6 +30,7 @@ ASKED = {
     "explore": ("{}/model", "--method", "pca", "--no-browser"),
     "serve": ("{}/model", "--method", "pca"),
     "report": ("{}/model", "-o", "{}/report.html", "--method", "pca", "--cards", 1),
+    "data": ("list", "--cache", "{}/cache"),
     "info": ("{}/net",),
     "convert": ("{}/net", "{}/other"),
     "synthesize": (
