@@ -3,10 +3,11 @@
     python benchmarks/default_fits.py --data DIR --out FILE.jsonl [--network NAME ...] [--task TASK ...]
         [--seeds 0 1 2] [--labels 0.1] [--preset best] [--set KEY=VALUE ...] [--table]
 
-Strict protocol, a tenth of the labels known; `--labels 20`: twenty of every class. Of classes: accuracy, calibration, coverage and size of the sets
-of classes. Of pairs: what is answered (AUC, AP, ranking), what the vectors alone tell by cosine (recall,
-precision, mixing), and the rank correlation of variances with evidence. Beside the means the committed
-figures of the same cells in docs/results. A line of JSON for each fit; those there are not run again.
+Strict protocol, a tenth of the labels known; `--labels 20`: twenty of every class. Of classes: accuracy,
+calibration, coverage and size of the sets of classes. Of pairs: what is answered (AUC, AP, ranking), what the
+vectors alone tell by cosine (recall, precision, mixing), and the rank correlation of variances with evidence.
+Beside the means the committed figures of the same cells in docs/results. A line of JSON for each fit; those
+there are not run again.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def shoot(address: str, folder: Path, names: list[str]) -> None:
             )
             page = context.new_page()
             page.goto(address + where)
-            page.wait_for_selector("body[data-ready]")
+            page.wait_for_selector("body[data-ready]", timeout=300_000)  # the map may have to be laid out
             page.wait_for_load_state("networkidle")
             page.wait_for_timeout(700)
             page.screenshot(path=folder / f"{name}.png", full_page=whole)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -77,6 +78,7 @@ def median_seconds(address: str) -> float:
 def test_a_served_model_answers_until_it_is_interrupted(model):
     process, address = started("serve", model, "--port", 0, "--method", "pca")
     try:
+        socket.create_connection(address.split("/")[2].split(":")).close()  # once told it is listened to
         assert b'"status":"ok"' in ask(f"{address}api/health")
         assert b"<title>coembed" in ask(address)
         assert median_seconds(address) < 0.03
@@ -104,8 +106,6 @@ def test_a_host_that_others_reach_makes_up_a_token(model):
 
 def leads_out() -> bool:
     """Whether this machine has an address by which others could reach it."""
-    import socket
-
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
@@ -175,8 +175,6 @@ def test_told_to_hang_up_it_loads_the_model_again(model):
 
 
 def test_a_port_that_is_taken_is_told(model, capfd):
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

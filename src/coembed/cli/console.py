@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
@@ -124,7 +124,22 @@ class Steps:
             say(step, "dim")
 
 
-class TrainingProgress:
+class WithBar:
+    """Whoever shows a bar as long as something goes on."""
+
+    bar: Progress
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+
+class TrainingProgress(WithBar):
     """A bar with the parts of the loss, the validation figures and the time left, as ``fit`` calls it.
 
     Where standard error is no terminal it is a line every tenth of the way.
@@ -141,7 +156,7 @@ class TrainingProgress:
         self.ended: list[tuple[float, float]] = []
         self.began = _now()
         self.live = not quiet and self.console.is_terminal
-        self.bar = _Bar(
+        self.bar: _Bar = _Bar(
             SpinnerColumn(),
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=28),
@@ -152,15 +167,6 @@ class TrainingProgress:
             disable=not self.live,
         )
         self.tasks: dict[float | None, Any] = {}
-
-    def __enter__(self) -> TrainingProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.bar.stop()
 
     def step(self, doing: str) -> None:
         """Something before or after the epochs that takes a while."""

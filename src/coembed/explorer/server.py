@@ -245,6 +245,7 @@ def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host.strip("[]"), port))
+        bound.listen(2048)  # from here on who asks waits for a moment, and is not refused
     except OSError as error:
         bound.close()
         if elsewhere and port:
