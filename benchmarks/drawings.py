@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Ellipse, FancyArrowPatch, FancyBboxPatch, Rectangle, Wedge
 
-from coembed.report.figures.style import save_figure
+from coembed.maps.figure_style import save_figure
 
 INK, SOFT, LINE, WASH = "#1F2933", "#616E7C", "#CBD2D9", "#F5F7FA"
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#9AA5B1"

@@ -19,7 +19,7 @@ ALLOWED = re.compile(
 FORBIDDEN = re.compile(r"\b(A?GPL|GNU (Affero )?General|SSPL|BUSL|Commons Clause|Proprietary)", re.I)
 UNSAID = {"atheris": "Apache-2.0"}
 """Packages whose metadata do not say it; their sources do."""
-NOT_INSTALLED = {"ray", "benchmarks", "anndata"}
+NOT_INSTALLED = {"ray", "benchmarks", "anndata", "tensorboard", "mlflow", "notebook"}
 """Extras that `make` does not install."""
 
 

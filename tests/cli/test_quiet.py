@@ -14,6 +14,7 @@ SMALL = ("--epochs", 1, "--set", "space_dim=0", "--set", "dim=4", "--no-compare"
 # what each command is asked here; {} stands for the folder with `net`, `model` and `new.csv`
 ASKED = {
     "train": ("{}/net", "-o", "{}/again", *SMALL),
+    "tune": ("{}/net", "-o", "{}/tuning", "--trials", 1, "--set", "epochs=1", *SMALL[2:-1]),
     "evaluate": ("{}/net", "--task", "classification", "--method", "majority", "--labels", 0.5, "--seeds", 1),
     "reproduce": ("datasets", "-o", "{}/results", "--networks", "wordnet-demo"),
     "predict": ("{}/model",),
@@ -29,6 +30,7 @@ ASKED = {
     "explore": ("{}/model", "--method", "pca", "--no-browser"),
     "serve": ("{}/model", "--method", "pca"),
     "report": ("{}/model", "-o", "{}/report.html", "--method", "pca", "--cards", 1),
+    "data": ("list", "--cache", "{}/cache"),
     "info": ("{}/net",),
     "convert": ("{}/net", "{}/other"),
     "synthesize": (

@@ -14,7 +14,7 @@ from coembed.evaluation.scan_method import settings_of
 from coembed.network import Network
 from coembed.settings import Task
 
-SMALL = ["epochs=3", "dim=8", "hidden=16"]
+SMALL = ["epochs=3", "dim=8", "hidden=16", "rank=32", "space_dim=0"]
 CLASSES = {"accuracy", "macro_f1", "micro_f1", "ece", "error_auroc"}
 SVM = {"svm_accuracy", "svm_macro_f1", "svm_micro_f1"}
 PAIRS = {"auc", "ap", "auc_matched", "ap_matched", "mrr", "recall_at_10", "ndcg_at_10"}

@@ -120,7 +120,7 @@ def test_a_directed_link_is_sought_from_its_first_end() -> None:
 
 def test_our_model_answers_by_type_and_relation() -> None:
     network = general_network()
-    small = ("epochs=2", "dim=8", "hidden=8")
+    small = ("epochs=2", "dim=8", "hidden=8", "space_dim=0")
     answer = scan_method.fit(Problem("attributes", network, relation="plot", changes=small))
     scores = answer.row_scores(np.arange(60))
     assert scores.shape == network.relation("plot").values.shape
@@ -160,7 +160,12 @@ def test_types_asked_together_have_the_figures_of_each_alone(method: str, monkey
         return learn(*given, **how)
 
     monkeypatch.setattr(scan_method, "train", counted)
-    how = {"seeds": 1, "first_seed": 3, "labels": 0.4, "changes": ["epochs=2", "label_ensemble=0"]}
+    how = {
+        "seeds": 1,
+        "first_seed": 3,
+        "labels": 0.4,
+        "changes": ["epochs=2", "label_ensemble=0", "space_dim=0"],
+    }
     together = evaluate_types(network, ["person", "film"], method, **how)
     assert len(fits) == (method == "scan")
     for report in together:

@@ -15,7 +15,7 @@ from coembed.evaluation.trial import strict_trial
 from coembed.network import Network
 from coembed.settings import Task
 
-SMALL = ("epochs=3", "dim=8", "hidden=16")
+SMALL = ("epochs=3", "dim=8", "hidden=16", "rank=32", "space_dim=8")
 PLAIN_TASKS = ("classification", "attributes", "links")
 CASES = [
     (name, task)

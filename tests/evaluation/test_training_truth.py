@@ -24,7 +24,7 @@ def customers():
 
 @pytest.fixture(scope="module")
 def model(customers):
-    return with_truth(fit(customers, preset_settings("best", epochs=3, dim=8)))
+    return with_truth(fit(customers, preset_settings("best", epochs=3, dim=8, space_dim=0)))
 
 
 def test_simple_methods_are_judged_on_labels_that_they_did_not_see(customers):
@@ -64,7 +64,7 @@ def test_what_may_be_wrong_is_pointed_at(model):
         }
     )
     network = from_tables({"people": people}, labels=["group"])
-    fitted = replace(fit(network, preset_settings("best", epochs=1, dim=4)))
+    fitted = replace(fit(network, preset_settings("best", epochs=1, dim=4, space_dim=0)))
     said = truth_of(fitted, "people", simple=False)
     assert said.look_at[0].startswith("side alone tells the class of")
     assert said.look_at[1] == "classes with few labels: up 4"

@@ -87,7 +87,7 @@ def test_the_published_trial_leaks_links_and_says_so(demo: Network) -> None:
     assert attributes.nnz == pytest.approx(0.85 * demo.attributes.nnz, rel=0.01)
 
 
-@pytest.mark.parametrize("labels", [-0.1, 1.0, 0.0])
+@pytest.mark.parametrize("labels", [-0.1, 1.5, 0.0])
 def test_shares_of_labels_that_make_no_sense_are_refused(demo: Network, labels: float) -> None:
     with pytest.raises(InputError):
         draw_splits(demo, "classification", labels)

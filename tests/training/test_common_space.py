@@ -74,11 +74,11 @@ def test_items_of_ones_own_type_weigh_a_share_of_the_others_together():
 
 def test_what_is_wanted_comes_near():
     wanted = sp.csr_array(np.kron(np.eye(4), np.ones((10, 10)) - np.eye(10)) / 9)
-    found = taught_directions(wanted.astype(np.float32), [20, 20], dim=8, steps=60)
+    found = taught_directions(wanted.astype(np.float32), [20, 20], dim=8, most=60)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
     near = np.argsort(-(found @ found.T - 2 * np.eye(40)), axis=1)[:, :9]
     assert (near // 10 == np.arange(40)[:, None] // 10).mean() > 0.95
-    np.testing.assert_array_equal(found, taught_directions(wanted.astype(np.float32), [20, 20], 8, steps=60))
+    np.testing.assert_array_equal(found, taught_directions(wanted.astype(np.float32), [20, 20], 8, most=60))
 
 
 def test_rows_of_what_is_wanted_sum_to_one_and_hold_what_is_known(demo):

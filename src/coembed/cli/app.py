@@ -12,6 +12,7 @@ import typer
 from coembed.cli import (
     ask_next,
     complete,
+    data,
     demo,
     evaluate,
     explore,
@@ -22,6 +23,7 @@ from coembed.cli import (
     reproduce,
     synthesize,
     train,
+    tune,
     why,
 )
 from coembed.cli.console import hushed
@@ -66,6 +68,7 @@ START, SHOW, ASK, FILES = "Start here", "See a model", "Ask a model", "Files"
 
 app.command(rich_help_panel=START)(_with_quiet(demo.demo))
 app.command(rich_help_panel=START)(_with_quiet(train.train))
+app.command(rich_help_panel=START)(_with_quiet(tune.tune))
 app.command(rich_help_panel=START)(_with_quiet(evaluate.evaluate))
 app.command(rich_help_panel=START)(_with_quiet(reproduce.reproduce))
 for question in (query.predict, impute.impute, complete.complete, complete.links):
@@ -76,6 +79,7 @@ app.command("ask-next", rich_help_panel=ASK)(_with_quiet(ask_next.ask_next))
 app.command("map", rich_help_panel=ASK)(_with_quiet(model_files.draw))
 for show in (explore.explore, explore.serve, explore.report):
     app.command(rich_help_panel=SHOW)(_with_quiet(show))
+app.command(rich_help_panel=FILES)(_with_quiet(data.data))
 app.command(rich_help_panel=FILES)(_with_quiet(network_commands.info))
 app.command(rich_help_panel=FILES)(_with_quiet(network_commands.convert))
 app.command(rich_help_panel=FILES)(_with_quiet(synthesize.synthesize))

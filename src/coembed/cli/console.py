@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from coembed.progress import LOSS_PARTS
+from coembed.progress import figures_text
 
 
 def to_stdout() -> Console:
@@ -124,7 +124,22 @@ class Steps:
             say(step, "dim")
 
 
-class TrainingProgress:
+class WithBar:
+    """Whoever shows a bar as long as something goes on."""
+
+    bar: Progress
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+
+class TrainingProgress(WithBar):
     """A bar with the parts of the loss, the validation figures and the time left, as ``fit`` calls it.
 
     Where standard error is no terminal it is a line every tenth of the way.
@@ -141,7 +156,7 @@ class TrainingProgress:
         self.ended: list[tuple[float, float]] = []
         self.began = _now()
         self.live = not quiet and self.console.is_terminal
-        self.bar = _Bar(
+        self.bar: _Bar = _Bar(
             SpinnerColumn(),
             TextColumn("[bold]{task.description}"),
             BarColumn(bar_width=28),
@@ -152,15 +167,6 @@ class TrainingProgress:
             disable=not self.live,
         )
         self.tasks: dict[float | None, Any] = {}
-
-    def __enter__(self) -> TrainingProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.bar.stop()
 
     def step(self, doing: str) -> None:
         """Something before or after the epochs that takes a while."""
@@ -233,34 +239,3 @@ class _TimeLeft(ProgressColumn):
         left = task.elapsed / task.completed * (task.total - task.completed)
         minutes, seconds = divmod(round(left), 60)
         return Text(f"{minutes}:{seconds:02d} left" if minutes else f"{seconds} s left", style="cyan")
-
-
-def figures_text(figures: dict[str, float]) -> str:
-    """The loss, its parts, and the validation figures, in a line.
-
-    Examples
-    --------
-    >>> figures_text({"loss": 1.5, "links": 1.0, "kl": 0.5, "validation accuracy": 0.81})
-    'loss 1.500 = links 1.000, kl 0.500 | validation accuracy 0.810'
-    """
-    parts = ", ".join(f"{name} {figures[name]:.3f}" for name in LOSS_PARTS if name in figures)
-    loss = f"loss {figures['loss']:.3f}" if "loss" in figures else ""
-    watched = ", ".join(f"{name} {value:.3f}" for name, value in _watched(figures).items())
-    return " | ".join(text for text in (" = ".join(filter(None, (loss, parts))), watched) if text)
-
-
-def _watched(figures: dict[str, float]) -> dict[str, float]:
-    """The validation figures; of many relations and columns the means, for a line that fits a screen.
-
-    Examples
-    --------
-    >>> _watched({f"validation AUC of r{i}": i / 10 for i in range(6)})
-    {'validation AUC': 0.25}
-    """
-    found = {name: value for name, value in figures.items() if name.startswith("validation")}
-    if len(found) <= 4:
-        return found
-    grouped: dict[str, list[float]] = {}
-    for name, value in found.items():
-        grouped.setdefault(name.split(" of ")[0], []).append(value)
-    return {name: sum(values) / len(values) for name, values in grouped.items()}

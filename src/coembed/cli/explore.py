@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from coembed.cli.console import say, to_stderr
+from coembed.cli.console import WithBar, say, to_stderr
 from coembed.cli.options import ModelPath, Quiet
 from coembed.errors import InputError
 from coembed.untrusted import reading
@@ -205,7 +204,7 @@ def _check_extra() -> None:
         raise InputError(f"the explorer needs {error.name}; install coembed[explore]") from None
 
 
-class WorkProgress:
+class WorkProgress(WithBar):
     """A bar while something is computed; where nobody looks, one line."""
 
     def __init__(self, what: str, quiet: bool = False) -> None:
@@ -224,15 +223,6 @@ class WorkProgress:
             disable=not self.live,
         )
         self.task = self.bar.add_task(what, total=None)
-
-    def __enter__(self) -> WorkProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.bar.stop()
 
     def __call__(self, done: int, steps: int) -> None:
         self.bar.update(self.task, completed=done, total=steps)

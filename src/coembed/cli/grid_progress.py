@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
-from coembed.cli.console import to_stderr
+from coembed.cli.console import WithBar, to_stderr
 from coembed.experiments.cell import Cell
 from coembed.experiments.grid import Tally
 from coembed.experiments.record_file import Record
@@ -16,7 +15,7 @@ from coembed.experiments.record_file import Record
 SHOWN = ("accuracy", "svm_accuracy", "auc", "ap", "auc_matched", "seconds_per_epoch")
 
 
-class GridProgress:
+class GridProgress(WithBar):
     """A bar over all cells with the time left, and a line for every cell that is settled."""
 
     def __init__(self, quiet: bool = False) -> None:
@@ -35,15 +34,6 @@ class GridProgress:
             disable=not self.live,
         )
         self.task = self.bar.add_task("", total=None, left="", doing="")
-
-    def __enter__(self) -> GridProgress:
-        self.bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.bar.stop()
 
     def epoch(self, epoch: int, epochs: int, figures: dict[str, float]) -> None:
         """A cell in this process goes on."""

@@ -10,7 +10,7 @@ import typer
 
 from coembed.cli.completion import presets, tasks
 from coembed.cli.config_files import Config, read_config, write_config
-from coembed.cli.console import TrainingProgress, figures_text, peak_memory_mb, print_json, say
+from coembed.cli.console import TrainingProgress, peak_memory_mb, print_json, say
 from coembed.cli.options import (
     Changes,
     ColumnKinds,
@@ -23,9 +23,11 @@ from coembed.cli.options import (
 )
 from coembed.distributed.job import job_here
 from coembed.errors import InputError
+from coembed.progress import figures_text
 
 if TYPE_CHECKING:
     from coembed.fitted import Fitted
+    from coembed.fitted.tracking import Tracker
 
 
 def train(
@@ -91,6 +93,14 @@ def train(
         bool,
         typer.Option("--compare/--no-compare", help="Stand simple methods beside the model, at the end."),
     ] = True,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option("--tensorboard", metavar="DIR", help="Write all figures for TensorBoard here."),
+    ] = None,
+    mlflow: Annotated[
+        str | None,
+        typer.Option("--mlflow", metavar="URI", help="Tell MLflow there settings and figures."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -133,6 +143,7 @@ def train(
         say(f"note: preset {preset} is the same for all tasks; --task {task} changes nothing", "yellow")
     if save_config is not None and job.first:
         write_config(save_config, preset, task, settings)
+    trackers = _trackers(tensorboard, mlflow) if job.first else []
     tables = reading_options(label, kinds, schema)
     data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
     if data is not None and not quiet:
@@ -177,6 +188,8 @@ def train(
         fitted = with_truth(fitted, progress.step, compare and fitted.history["stopped"] != "interrupted")
         progress.step("writing the model")
         save(fitted, output, progress=progress.step)
+        for track in trackers:
+            track(fitted)
         if checkpoints is not None and fitted.history["stopped"] != "interrupted":
             checkpoints.clear()
         if job.processes > 1:
@@ -204,6 +217,13 @@ def train(
             for line in truth["lines"]:
                 say(line)
         say(f"wrote {output}; next: coembed explore {output}, coembed predict {output}", "green")
+
+
+def _trackers(folder: Path | None, uri: str | None) -> list[Tracker]:
+    from coembed.fitted.tracking import mlflow_tracker, tensorboard_tracker
+
+    found = [] if folder is None else [tensorboard_tracker(folder)]
+    return found if uri is None else [*found, mlflow_tracker(uri)]
 
 
 def training_report(fitted: Fitted) -> dict[str, Any]:

@@ -12,6 +12,10 @@ class Range(NamedTuple):
     high: float
     log: bool = False
 
+    @property
+    def whole(self) -> bool:
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
 
 Space = dict[str, "Range | tuple[Any, ...]"]
 """Name of a setting to its range, or to the few values that it may have."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from coembed.errors import InputError
 from coembed.experiments.benchmark_networks import TITLES, open_network
 from coembed.experiments.code_version import code_version
 from coembed.experiments.record_file import Record, RecordFile
-from coembed.experiments.search_spaces import SPACES, Range
+from coembed.experiments.search import SEED, add_earlier, new_search, try_next
+from coembed.experiments.search_spaces import SPACES
 from coembed.experiments.table_rows import ROWS, Row
 from coembed.files import replacing_file
 from coembed.network import Network
@@ -22,8 +23,6 @@ from coembed.progress import Tell
 from coembed.settings import Task
 
 TRIALS = 8
-SEED = 0
-"""Of the split whose validation part is looked at, and of the search."""
 JUDGED: dict[Task, str] = {"classification": "accuracy", "attributes": "auc", "links": "auc"}
 
 
@@ -52,28 +51,16 @@ def studies(networks: tuple[str, ...], methods: tuple[str, ...], tasks: tuple[Ta
 def tune(study: Study, folder: Path, data: Path, trials: int = TRIALS, tell: Tell | None = None) -> Record:
     """Try settings, the row's own first, and keep what each gave; trials that are there are not run again.
 
-    Optuna's sampler (TPE) proposes; it is told of all earlier trials, so that a study that was stopped goes
-    on as if it had not been.
+    The search is told of all earlier trials, so that a study that was stopped goes on as if it had not been.
     """
-    optuna = _optuna()
     kept = study_file(folder)
     record = deepcopy(kept.get(study.task, study.row.name, study.network)) or _new(study)
     network = open_network(study.network, data)
+    search, space = new_search(), SPACES[study.row.method]
+    for earlier in record["trials"]:
+        add_earlier(search, space, earlier)
     for number in range(len(record["trials"]), trials):
-        # a sampler of its own for each trial: its choice depends on the trials before, not on the process
-        sampler = optuna.samplers.TPESampler(seed=SEED + number, n_startup_trials=3)
-        search = optuna.create_study(direction="maximize", sampler=sampler)
-        for earlier in record["trials"]:
-            if earlier["settings"] and earlier["value"] is not None:
-                search.add_trial(
-                    optuna.trial.create_trial(
-                        params=earlier["settings"],
-                        distributions=_distributions(study.row.method),
-                        value=earlier["value"],
-                    )
-                )
-        proposed = {} if number == 0 else search.ask(_distributions(study.row.method)).params
-        done = _try(study, network, proposed)
+        done = try_next(search, space, partial(_value, study, network))
         record["trials"].append(done)
         record["code"] = code_version()
         kept.append(record)
@@ -101,27 +88,21 @@ def _new(study: Study) -> Record:
     }
 
 
-def _try(study: Study, network: Network, settings: dict[str, Any]) -> dict[str, Any]:
+def _value(study: Study, network: Network, settings: dict[str, Any]) -> float:
     from coembed.evaluation.evaluation import run_trial
 
     row = study.row
-    start = time.perf_counter()
-    done: dict[str, Any] = {"settings": settings, "value": None}
-    try:
-        outcome = run_trial(
-            network,
-            study.task,
-            row.method,
-            SEED,
-            preset=row.preset,
-            labels=row.labels,
-            changes=(*row.changes, *changes_of(settings)),
-            part="validation",
-        )
-        done["value"] = round(outcome.figures[JUDGED[study.task]], 6)
-    except (ArithmeticError, InputError, MemoryError) as error:
-        done["error"] = f"{type(error).__name__}: {error}"  # settings that do not work are an outcome, too
-    return done | {"seconds": round(time.perf_counter() - start, 2)}
+    outcome = run_trial(
+        network,
+        study.task,
+        row.method,
+        SEED,
+        preset=row.preset,
+        labels=row.labels,
+        changes=(*row.changes, *changes_of(settings)),
+        part="validation",
+    )
+    return outcome.figures[JUDGED[study.task]]
 
 
 def changes_of(settings: dict[str, Any]) -> tuple[str, ...]:
@@ -133,26 +114,6 @@ def changes_of(settings: dict[str, Any]) -> tuple[str, ...]:
     ('alpha=3.5', 'epochs=100')
     """
     return tuple(f"{name}={value}" for name, value in settings.items())
-
-
-def _distributions(method: str) -> dict[str, Any]:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
-
-    return {
-        name: FloatDistribution(space.low, space.high, log=space.log)
-        if isinstance(space, Range)
-        else CategoricalDistribution(space)
-        for name, space in SPACES[method].items()
-    }
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise InputError("tuning needs optuna; run: pip install 'coembed[tune]'") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna
 
 
 class Tuned(NamedTuple):

@@ -16,7 +16,8 @@ from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
 from coembed.fitted.name_search import NameIndex
 from coembed.maps.layout import Layout, Plane
-from coembed.maps.picture import coloured_type, item_weights
+from coembed.maps.naming import item_weights
+from coembed.maps.picture import coloured_type
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.network import Network
 from coembed.network.relations import Column, Relation

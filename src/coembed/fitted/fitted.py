@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +19,13 @@ if TYPE_CHECKING:
     from coembed.fitted.growing import Embedded
     from coembed.fitted.imputing import Imputed
     from coembed.fitted.label_advice import Advice
+    from coembed.fitted.looking_up import Names
     from coembed.fitted.matches import Item, Match
     from coembed.fitted.newcomers import Newcomers
     from coembed.fitted.placed_rows import Beside
     from coembed.fitted.reasons import Why
     from coembed.fitted.row_predictions import Predictions
+    from coembed.maps.figure_style import Picture
     from coembed.maps.layout import Layout
 
 
@@ -260,13 +265,44 @@ class Fitted(Learnt):
         """The attributes likeliest to be the item's own: :meth:`complete` of its words."""
         return self.complete(node, None, k, type=how.pop("type", self.main), **how)
 
-    def suggest_links(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
-        """The items likeliest to be linked to the item: :meth:`complete` of its first relation."""
+    def links(self, item: Item, k: int = 10, relation: str | None = None, **how: Any) -> list[Match]:
+        """The items likeliest to be linked to an item: :meth:`complete` of its first relation, or of one."""
         type = how.pop("type", self.main)
         joining = self.network.joining(type)
         if not joining:
             raise InputError(f"items of type {type} have no relation to others; ask for a column")
-        return self.complete(node, joining[0].name, k, type=type, **how)
+        return self.complete(item, relation or joining[0].name, k, type=type, **how)
+
+    def suggest_links(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
+        """:meth:`links`, by its name in version 0.1."""
+        return self.links(node, k, **how)
+
+    @cached_property
+    def names(self) -> Names:
+        """Ids and titles of all items, to be searched."""
+        from coembed.fitted.looking_up import all_names
+
+        return all_names(self.network)
+
+    def search(self, text: str, k: int = 10, type: str | None = None) -> list[Match]:
+        """Items whose ids or titles fit what was typed, typing errors included; the score is how well."""
+        from coembed.fitted.looking_up import search
+
+        return search(self, text, k, type)
+
+    def neighbours(
+        self,
+        item: Item,
+        relation: str | None = None,
+        *,
+        type: str | None = None,
+        backwards: bool = False,
+        positions: bool = False,
+    ) -> list[Match]:
+        """What the network joins to an item by a relation (by default its first), with the values."""
+        from coembed.fitted.looking_up import neighbours
+
+        return neighbours(self, item, relation, type=type, backwards=backwards, positions=positions)
 
     def profile(self, node: Item, k: int = 10, **how: Any) -> list[Match]:
         """What an item is about: the attributes nearest to it (cosine)."""
@@ -313,6 +349,12 @@ class Fitted(Learnt):
 
         return to_frame(self, type, like)
 
+    def export(self, path: str | os.PathLike[str], format: str | None = None) -> list[Path]:
+        """Write the codes of all types for other programs: .csv, .parquet, .npz, word2vec, projector."""
+        from coembed.fitted.export import export
+
+        return export(self, path, format)
+
     def write_to(self, thing: Any) -> Any:
         """Write codes, spread, classes and probabilities into AnnData, a graph, `Data` or `HeteroData`.
 
@@ -328,3 +370,35 @@ class Fitted(Learnt):
         from coembed.maps.layout import make_layout
 
         return make_layout(self, method, seed)
+
+    def plot(
+        self,
+        method: str = "auto",
+        seed: int = 0,
+        *,
+        words: int = 40,
+        names: int = 14,
+        title: str = "",
+    ) -> Picture:
+        """The map of all items as a figure of matplotlib, which a notebook shows by itself."""
+        from coembed.maps.picture import map_figure
+
+        return map_figure(self, self.map2d(method, seed), words=words, names=names, title=title)
+
+    def widget(self, method: str = "auto", seed: int = 0, *, height: int = 480) -> Any:
+        """The map as a widget of a notebook: ``chosen`` is what was chosen on it; ``choose`` chooses."""
+        from coembed.maps.map_widget import map_widget
+
+        return map_widget(self, self.map2d(method, seed), height)
+
+    def plot_training(self) -> Picture:
+        """The loss, its parts and the validation figures by epoch, as a figure of matplotlib."""
+        from coembed.maps.model_figures import training_figure
+
+        return training_figure(self)
+
+    def plot_reliability(self, truth: Network, type: str | None = None) -> Picture:
+        """How often answers of each probability are right, by labels of `truth` that the fit did not see."""
+        from coembed.maps.model_figures import reliability_figure
+
+        return reliability_figure(self, truth, type)

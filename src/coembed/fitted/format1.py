@@ -26,8 +26,6 @@ from coembed.views.reach import reading
 
 LISTED_NAMES = 100_000
 """Names of a kind up to which they are decoded at once; more are when looked at."""
-OLD_SETTINGS: dict[str, str] = {}
-"""Settings of version 0.1 that have another name now."""
 
 
 def fitted_of_format1(record: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Fitted:

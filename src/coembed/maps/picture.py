@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coembed.errors import InputError
 from coembed.files import replacing_file
 from coembed.fitted.class_answers import leading_classes
-from coembed.fitted.poles import numbers_of, pole_name
 from coembed.maps.layout import TITLES, Layout, spreads
+from coembed.maps.naming import INK, PAPER, Named, attribute_types, name_again, name_some, short
 from coembed.maps.palette import COLOURS, MARKS, class_mark
 from coembed.network.network import Network
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
+    from coembed.maps.figure_style import Picture
 
 FORMATS = ("png", "svg", "pdf")
-INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+FAINT = "#8A8A8A"
 _OTHER = (("s", "#5E4B8B"), ("D", "#8B5E3C"), ("^", "#3C7A8B"), ("v", "#7A7A3C"), ("P", "#8B3C5E"))
 """Mark and colour of the entities that are not drawn by class."""
 _MARKS = dict(zip(MARKS, ("o", "s", "^", "D", "v", "P"), strict=True))
 WIDENED = 0.15
 """Share of its extent by which the map grows on each side for the ellipses of what is named."""
-# where a name may stand beside its point: offset in points, alignment
-_SIDES = (
-    (5, 0, "left", "center"),
-    (-5, 0, "right", "center"),
-    (0, 5, "center", "bottom"),
-    (0, -5, "center", "top"),
-)
-
-
-class Named(NamedTuple):
-    """A name on the map: whose it is, and its text."""
-
-    type: str
-    row: int
-    text: Any
 
 
 def draw_map(
@@ -53,7 +38,21 @@ def draw_map(
     names: int = 14,
     title: str = "",
 ) -> Path:
-    """Draw a layout to a ``.png``, ``.svg`` or ``.pdf``; the file is there complete or not at all.
+    """Draw a layout to a ``.png``, ``.svg`` or ``.pdf``; the file is there complete or not at all."""
+    target = Path(path)
+    check_picture(target)
+    figure = map_figure(fitted, layout, words=words, names=names, title=title)
+    with replacing_file(target) as sibling:
+        # no date in the file: the same map gives the same bytes
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
+        figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
+    return target
+
+
+def map_figure(
+    fitted: Fitted, layout: Layout, *, words: int = 40, names: int = 14, title: str = ""
+) -> Picture:
+    """A layout as a figure.
 
     Parameters
     ----------
@@ -62,11 +61,10 @@ def draw_map(
         overlap.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    target = Path(path)
-    check_picture(target)
-    figure = Figure(figsize=(12, 9), dpi=150, facecolor=PAPER)
+    from coembed.maps.figure_style import Picture
+
+    figure = Picture(figsize=(12, 9), dpi=150, facecolor=PAPER)
     FigureCanvasAgg(figure)  # measures the names, whatever the format
     axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
     network = fitted.network
@@ -78,20 +76,16 @@ def draw_map(
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.03)
     figure.draw_without_rendering()  # settles the limits, so that names are measured where they will be
-    named = _name_some(figure, axes, fitted, layout, words, names)
+    named = name_some(figure, axes, fitted, layout, words, names)
     ellipses = _ellipses(fitted, layout, named)
     if _make_room(axes, *ellipses):
         figure.draw_without_rendering()
-        named = _name_again(figure, axes, named)
+        named = name_again(figure, axes, named)
         ellipses = _ellipses(fitted, layout, named)
     for place, covariance in zip(*ellipses, strict=True):
         _draw_ellipse(axes, place, covariance)
     _explain(figure, fitted, layout, legend, title)
-    with replacing_file(target) as sibling:
-        # no date in the file: the same map gives the same bytes
-        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lower()[1:])
-        figure.savefig(sibling, format=target.suffix.lower()[1:], metadata=metadata, facecolor=PAPER)
-    return target
+    return figure
 
 
 def check_picture(path: Path) -> None:
@@ -105,29 +99,14 @@ def coloured_type(network: Network) -> str:
     return (network.labelled_types or [network.main.name])[0]
 
 
-def item_weights(network: Network, type: str) -> np.ndarray:
-    """How many entries every item of a type has: links of an entity, owners of an attribute."""
-    weights = np.zeros(len(network.items(type)), dtype=np.int64)
-    for relation in network.relations.values():
-        if relation.source == type and relation.column is None:
-            weights += np.diff(relation.values.indptr)
-        if relation.target == type and not relation.pairing.undirected:
-            weights += np.bincount(relation.values.indices, minlength=len(weights))
-    return weights
-
-
 def _other_types(network: Network) -> list[str]:
     """Entities that are not drawn by class."""
     return [name for name in network.entity_types if name != coloured_type(network)]
 
 
-def _attribute_types(network: Network) -> list[str]:
-    return [name for name in network.types if network.owner_type(name) is not None]
-
-
 def _draw_attributes(axes: Any, network: Network, layout: Layout) -> None:
     style: dict[str, Any] = {"marker": "+", "s": 16, "linewidths": 0.7, "color": FAINT, "alpha": 0.8}
-    for name in _attribute_types(network):
+    for name in attribute_types(network):
         axes.scatter(*layout.places[name].T, zorder=2, **style)
 
 
@@ -151,7 +130,7 @@ def _draw_coloured(axes: Any, fitted: Fitted, layout: Layout, size: float) -> li
     )
     if items.labels is None or not items.n_classes or probabilities is None:
         axes.scatter(*places.T, s=size, color=COLOURS[0], alpha=0.6, linewidths=0, zorder=1)
-        return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label=_short(type, 24))]
+        return [Line2D([], [], marker="o", linestyle="", color=COLOURS[0], label=short(type, 24))]
     observed = items.labels.is_known
     classes = leading_classes(fitted, type, np.arange(len(items)))
     sureness = probabilities.max(axis=1)
@@ -172,83 +151,8 @@ def _draw_coloured(axes: Any, fitted: Fitted, layout: Layout, size: float) -> li
             linewidths=0.6,
             zorder=3,
         )
-        handles.append(Line2D([], [], marker=mark, linestyle="", color=colour, label=_short(name, 24)))
+        handles.append(Line2D([], [], marker=mark, linestyle="", color=colour, label=short(name, 24)))
     return handles
-
-
-def _name_some(figure: Any, axes: Any, fitted: Fitted, layout: Layout, words: int, names: int) -> list[Named]:
-    """Name items from the weightiest on, wherever there is room."""
-    from matplotlib.patheffects import withStroke
-
-    network = fitted.network
-    halo = [withStroke(linewidth=2.6, foreground=PAPER, alpha=0.9)]
-    renderer = figure.canvas.get_renderer()
-    room = axes.get_window_extent(renderer)
-    taken: list[Any] = []
-    named: list[Named] = []
-    entities, attributes = network.entity_types, _attribute_types(network)
-    order: list[tuple[str, int, np.ndarray, dict[str, Any]]] = [
-        (type, -(-names // len(entities)), _by_turns(fitted, type), {"weight": "bold", "fontsize": 8.5})
-        for type in entities
-    ]
-    order += [
-        (
-            type,
-            -(-words // len(attributes)),
-            spread_out(layout.places[type], item_weights(network, type)),
-            {"style": "italic", "fontsize": 8.5},
-        )
-        for type in attributes
-    ]
-    for type, most, rows, style in order:
-        names_of, places = _names_of(network, type), layout.places[type]
-        left = most
-        for i in rows[: 25 * most]:
-            if not left:
-                break
-            text = axes.annotate(
-                _short(names_of(int(i)), 22),
-                places[i],
-                (0, 0),
-                textcoords="offset points",
-                color=INK,
-                zorder=6,
-                **style,
-            )
-            text.set_path_effects(halo)
-            box = _fitting(text, taken, room, renderer)
-            if box is None:
-                text.remove()
-            else:
-                taken.append(box)
-                named.append(Named(type, int(i), text))
-                left -= 1
-    return named
-
-
-def _names_of(network: Network, type: str) -> Callable[[int], str]:
-    """What to call the items of a type on a map; a number stands where it is high."""
-    items = network.items(type)
-    if network.owner_type(type) is None:
-        return items.title
-    numbers = numbers_of(network, type)
-    return lambda i: pole_name(items.title(i), numbers[i], 1) if i in numbers else items.speaking(i)
-
-
-def _name_again(figure: Any, axes: Any, named: list[Named]) -> list[Named]:
-    """Names where they stand after the axes have been widened, without those that overlap now."""
-    renderer = figure.canvas.get_renderer()
-    room = axes.get_window_extent(renderer)
-    taken: list[Any] = []
-    kept = []
-    for each in named:
-        box = _fitting(each.text, taken, room, renderer)
-        if box is None:
-            each.text.remove()
-        else:
-            taken.append(box)
-            kept.append(each)
-    return kept
 
 
 def _ellipses(fitted: Fitted, layout: Layout, named: list[Named]) -> tuple[np.ndarray, np.ndarray]:
@@ -279,56 +183,6 @@ def _make_room(axes: Any, places: np.ndarray, covariances: np.ndarray) -> bool:
     axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
     axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
     return True
-
-
-def _fitting(text: Any, taken: list[Any], room: Any, renderer: Any) -> Any:
-    """Put a name on the first side of its point where it overlaps no other; its box, or None."""
-    for dx, dy, across, down in _SIDES:
-        text.set_position((dx, dy))
-        text.set_horizontalalignment(across)
-        text.set_verticalalignment(down)
-        box = text.get_window_extent(renderer).padded(3)
-        inside = box.x0 > room.x0 and box.x1 < room.x1 and box.y0 > room.y0 and box.y1 < room.y1
-        if inside and not any(box.overlaps(other) for other in taken):
-            return box
-    return None
-
-
-def spread_out(places: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """An order in which no region waits long: the weightiest item of every coarse cell, then of finer ones.
-
-    Examples
-    --------
-    Three neighbours and a lighter item far away, which comes second:
-
-    >>> spread_out(np.array([[0.0, 0], [0, 0.1], [0.1, 0], [9, 9]]), np.array([5, 4, 3, 1]))
-    array([0, 3, 1, 2])
-    """
-    if not len(places):
-        return np.empty(0, dtype=np.int64)
-    low, extent = places.min(axis=0), np.ptp(places, axis=0)
-    unit = (places - low) / np.where(extent > 0, extent, 1)
-    left, order = np.argsort(-weights, kind="stable"), []
-    for side in (6, 12, 24, 48):
-        cells = np.minimum((unit[left] * side).astype(np.int64), side - 1) @ np.array([side, 1])
-        first = np.sort(np.unique(cells, return_index=True)[1])
-        order.append(left[first])
-        left = np.delete(left, first)
-    return np.concatenate([*order, left])
-
-
-def _by_turns(fitted: Fitted, type: str | None = None) -> np.ndarray:
-    """Items from the best linked on, one of every class in turn: no class takes all the names."""
-    items = fitted.network.items(type)
-    order = np.argsort(-item_weights(fitted.network, items.name), kind="stable")
-    probabilities = fitted.probabilities_of(items.name)
-    if items.labels is None or not items.n_classes or probabilities is None:
-        return order
-    classes = leading_classes(fitted, items.name, order)
-    turn = np.empty(len(order), dtype=np.int64)
-    for k in range(items.n_classes):
-        turn[classes == k] = np.arange(np.count_nonzero(classes == k))
-    return order[np.argsort(turn, kind="stable")]
 
 
 def _draw_ellipse(axes: Any, place: np.ndarray, covariance: np.ndarray) -> None:
@@ -368,8 +222,8 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     for i, name in enumerate(_other_types(network)):
         mark, colour = _OTHER[i % len(_OTHER)]
         hollow: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": colour, "linestyle": ""}
-        shapes.append(Line2D([], [], label=_short(name, 24), marker=mark, **hollow))
-    if any(len(network.items(name)) for name in _attribute_types(network)):
+        shapes.append(Line2D([], [], label=short(name, 24), marker=mark, **hollow))
+    if any(len(network.items(name)) for name in attribute_types(network)):
         shapes.append(Line2D([], [], label="attribute", linestyle="", color=FAINT, marker="+"))
     shapes.append(
         Line2D(
@@ -399,12 +253,12 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     method = TITLES[layout.method]
     what = "nodes and attributes" if network.is_plain else "all items"
     figure.text(
-        0.03, 0.955, title or f"{_short(network.name, 60)}: {what} in one space", fontsize=15, color=INK
+        0.03, 0.955, title or f"{short(network.name, 60)}: {what} in one space", fontsize=15, color=INK
     )
     counts = [(len(items), name) for name, items in network.types.items()]
     if network.is_plain:
         counts = [(count, f"{name}s") for count, name in counts]
-    sizes = ", ".join(f"{count:,} {_short(name, 24)}" for count, name in counts[:6])
+    sizes = ", ".join(f"{count:,} {short(name, 24)}" for count, name in counts[:6])
     sizes += f" and {len(counts) - 6} more types" if len(counts) > 6 else ""
     figure.text(
         0.03,
@@ -424,14 +278,8 @@ def _known_labels(network: Network) -> str:
     ]
     if len(counts) < 2:
         return "".join(f", {count:,} known labels" for count, _ in counts)
-    return ", known labels of " + " and ".join(f"{count:,} {_short(name, 24)}" for count, name in counts)
+    return ", known labels of " + " and ".join(f"{count:,} {short(name, 24)}" for count, name in counts)
 
 
 def _heading(network: Network, type: str) -> str:
-    return "class" if network.is_plain else _short(f"class of {type}", 24)
-
-
-def _short(text: str, most: int) -> str:
-    # a dollar sign would start a formula
-    text = str(text).replace("$", r"\$")
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return "class" if network.is_plain else short(f"class of {type}", 24)

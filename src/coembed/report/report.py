@@ -13,11 +13,11 @@ from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
 from coembed.experiments.tuning import Tuned, finished_studies
 from coembed.files import replacing_file
+from coembed.maps.figure_style import save_figure
 from coembed.report import report_texts
 from coembed.report.claims import PRESETS
 from coembed.report.excerpts import one_row, refresh
 from coembed.report.figures import FIGURES
-from coembed.report.figures.style import save_figure
 from coembed.report.printed import DATASETS, TEN_EPOCHS, printed
 from coembed.report.render import number
 from coembed.report.report_page import Block, Picture, Plain, Points, Section, as_html, as_markdown

@@ -33,6 +33,8 @@ CANDIDATES = 6000
 BATCH = 512
 PASSES = 40
 STEPS = (150, 600)
+AN_EPOCH = 10
+"""Steps at most for each epoch of the model: whoever asks for few epochs will not wait for the space."""
 LEARNING_RATE = 0.05
 TEMPERATURE = 12.0
 WIDE_FROM, WIDER = 30, 4
@@ -58,7 +60,8 @@ def with_common_space(
     stack = Stack(_taken(fitted, rng))
     wanted = neighbours_wanted(fitted, stack, tell, seed)
     tell("the common space: all types in one")
-    taught = taught_directions(wanted, stack.sizes, dim, seed)
+    most = AN_EPOCH * int(fitted.settings.get("epochs", STEPS[1]))
+    taught = taught_directions(wanted, stack.sizes, dim, seed, most)
     parts = {type: taught[stack.part(type)] for type in network.types}
     steering = steering_of(network, stack.taken, parts)
     found = directions_of_others(network, stack.taken, parts, steering)
@@ -84,7 +87,7 @@ def _taken(fitted: Fitted, rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def taught_directions(
-    wanted: sp.csr_array, sizes: list[int], dim: int, seed: int = 0, steps: int | None = None
+    wanted: sp.csr_array, sizes: list[int], dim: int, seed: int = 0, most: int = STEPS[1]
 ) -> np.ndarray:
     """Unit vectors, one row an item, whose softmax of cosines is what is wanted."""
     rng = np.random.default_rng([seed, 23])
@@ -95,7 +98,7 @@ def taught_directions(
     rates = LEARNING_RATE, 0.4 * LEARNING_RATE
     count = len(vectors)
     rivalry = Rivalry.of(sizes)
-    steps = steps or int(np.clip(PASSES * len(asking) / BATCH, *STEPS))
+    steps = min(int(np.clip(PASSES * len(asking) / BATCH, *STEPS)), most)
     chances = np.repeat(1 / np.sqrt(np.maximum(sizes, 1)), sizes)[asking]
     chances /= chances.sum()
     for step in range(steps):

@@ -21,7 +21,7 @@ from coembed.model.schema import Keys
 from coembed.model.views_inference import ViewsInference
 from coembed.network import Network
 from coembed.network.splits import fingerprint
-from coembed.progress import EpochProgress, Tell
+from coembed.progress import EpochProgress, Tell, notebook_progress
 from coembed.settings import Settings, preset_of
 from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
@@ -68,7 +68,8 @@ def fit(
         What chooses the epoch. Its pairs must already be absent from the network; the labels of its items are
         hidden here. By default the shares `validation` and `validation_pairs` of the settings are kept aside.
     progress
-        Called after every epoch with its number, the number of epochs, and the figures so far.
+        Called after every epoch with its number, the number of epochs, and the figures so far. In a notebook,
+        without `progress` and `steps`, the cell shows both.
     steps
         Called with a few words before anything else that takes a while.
     checkpoints
@@ -83,6 +84,9 @@ def fit(
     >>> fitted.node_mean.shape, fitted.attribute_mean.shape
     ((1476, 64), (626, 71))
     """
+    watcher = notebook_progress() if progress is None and steps is None else None
+    if watcher is not None:
+        progress, steps = watcher, watcher.step
     tell = steps or (lambda step: None)
     # what was prepared has no name here: when it is no longer needed it can go
     fitted = learn(
@@ -93,6 +97,8 @@ def fit(
         checkpoints=checkpoints,
     )
     assert fitted is not None
+    if watcher is not None:
+        watcher.end()
     # pairs that were kept aside here are known all the same: nobody should be told that they are missing
     return fitted if holdout is not None else knowing(fitted, network)
 

@@ -33,8 +33,8 @@ class Cells:
     >>> city = Cells.of("city", ["Oslo", "", "Rome", "n/a", "Oslo"])
     >>> city.distinct.to_pylist(), city.codes, city.counts
     (['Oslo', '', 'Rome', 'n/a'], array([0, 1, 2, 3, 0]), array([2, 1, 1, 1]))
-    >>> city.known.tolist(), city.known_share
-    ([True, False, True, False], 0.6)
+    >>> city.known.tolist()
+    [True, False, True, False]
     """
 
     name: str
@@ -118,10 +118,6 @@ class Cells:
     def filled(self) -> np.ndarray:
         """Which of the distinct texts are not empty; in texts and tags every word is one."""
         return _as_bool(pc.not_equal(self.distinct, ""))
-
-    @property
-    def known_share(self) -> float:
-        return float(self.counts[self.known].sum() / max(len(self), 1))
 
     def example(self, chosen: np.ndarray) -> str:
         """A short sample of the distinct texts chosen."""

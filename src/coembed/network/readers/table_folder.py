@@ -68,17 +68,6 @@ def open_tables(
     return Tables(found.name or name, tables, found, tuple(said))
 
 
-def read_table_folder(
-    paths: Sequence[Path],
-    name: str,
-    labels: Sequence[str] = (),
-    kinds: Mapping[str, str] | None = None,
-    schema: Schema | str | Path | None = None,
-) -> Network:
-    """The network that tables are."""
-    return build_network(open_tables(paths, name, labels, kinds, schema))
-
-
 def from_tables(
     tables: Mapping[str, Any],
     labels: Sequence[str] | str = (),

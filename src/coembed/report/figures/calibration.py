@@ -9,8 +9,7 @@ import numpy as np
 from coembed.experiments.benchmark_networks import TITLES
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
-from coembed.metrics import Reliability, pooled_reliability
-from coembed.report.figures.style import (
+from coembed.maps.figure_style import (
     FAINT,
     INK,
     NETWORKS,
@@ -21,6 +20,7 @@ from coembed.report.figures.style import (
     new_figure,
     shared_legend,
 )
+from coembed.metrics import Reliability, pooled_reliability
 from coembed.report.statistics import mean_of
 
 EVIDENCE = {

@@ -7,7 +7,7 @@ from typing import Any
 from coembed.experiments.benchmark_networks import TITLES
 from coembed.experiments.plan import FIGURE_NETWORK, USUAL_RATIO
 from coembed.experiments.results import Results
-from coembed.report.figures.style import (
+from coembed.maps.figure_style import (
     INK,
     OURS,
     PAPER,

@@ -10,8 +10,8 @@ from coembed.experiments.benchmark_networks import TITLES
 from coembed.experiments.record_file import Record
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS
+from coembed.maps.figure_style import FAINT, INK, new_figure
 from coembed.maps.palette import class_mark
-from coembed.report.figures.style import FAINT, INK, new_figure
 
 _TITLES = {row.name: row.title for row in ROWS["classification"]}
 ORDER = ("gcn", "seano", "planetoid", "graphsgan", "scan-paper", "scan-best")

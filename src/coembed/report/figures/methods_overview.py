@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from coembed.experiments.benchmark_networks import PAPER, TITLES
 from coembed.experiments.results import Results
-from coembed.report.figures.style import FAINT, INK, OURS, PRINTED, name_axes, new_figure, shared_legend
+from coembed.maps.figure_style import FAINT, INK, OURS, PRINTED, name_axes, new_figure, shared_legend
 from coembed.report.printed import printed
 from coembed.report.render import number
 from coembed.report.result_tables import Shown, shown_rows

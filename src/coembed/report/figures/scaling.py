@@ -9,7 +9,7 @@ import numpy as np
 from coembed.experiments.benchmark_networks import TITLES
 from coembed.experiments.epoch_costs import SYNTHETIC
 from coembed.experiments.results import Results
-from coembed.report.figures.style import FAINT, INK, OURS, PRINTED, legend, name_axes, new_figure
+from coembed.maps.figure_style import FAINT, INK, OURS, PRINTED, legend, name_axes, new_figure
 from coembed.report.printed import TEN_EPOCHS
 from coembed.report.statistics import slope
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from coembed.files import replacing_file
 
@@ -31,6 +34,15 @@ NETWORKS = {
 }
 
 
+class Picture(Figure):
+    """A figure that a notebook shows by itself, without any set-up of matplotlib there."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", facecolor=PAPER)
+        return buffer.getvalue()
+
+
 def colour_of(row: str) -> str:
     return (OURS | RIVALS).get(row, FAINT)
 
@@ -39,12 +51,11 @@ def new_figure(
     columns: int = 1, rows: int = 1, width: float = 4.2, height: float = 3.4, **options: Any
 ) -> Any:
     """A figure and its axes, in a grid that leaves room for titles; axes come back as a flat list."""
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     size = (width * columns, height * rows)
     layout = ConstrainedLayoutEngine(wspace=0.05)
-    figure = Figure(figsize=size, dpi=130, facecolor=PAPER, layout=layout)
+    figure = Picture(figsize=size, dpi=130, facecolor=PAPER, layout=layout)
     axes = figure.subplots(rows, columns, squeeze=False, **options).ravel().tolist()
     for each in axes:
         tidy(each)

@@ -1,0 +1,47 @@
+"""The table of libraries: every snippet runs, and is of five lines at most."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from coembed.settings import PRESETS
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "libraries.md"
+
+
+def snippets() -> dict[str, list[str]]:
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| ")
+    ]
+    return {row[0]: re.findall(r"`([^`]+)`", row[4]) for row in rows[2:]}
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    for tasks in PRESETS.values():
+        for changes in tasks.values():
+            for name, value in {"epochs": 2, "dim": 4, "space_dim": 4}.items():
+                monkeypatch.setitem(changes, name, value)
+
+
+def test_every_library_that_read_knows_has_a_row():
+    named = " ".join(snippets())
+    assert len(snippets()) == 10
+    for library in ("pandas", "polars", "pyarrow", "NetworkX", "igraph", "Geometric", "AnnData", "SciPy"):
+        assert library in named
+
+
+@pytest.mark.parametrize("library", snippets())
+def test_its_snippet_runs(library, quick, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = snippets()[library]
+    assert 3 <= len(lines) <= 5
+    for name in re.findall(r"^(?:import|from) ([\w, ]+)", "\n".join(lines), re.M):
+        for each in name.removesuffix(" import").split(", "):
+            pytest.importorskip(each.split()[0])
+    exec("\n".join(lines), {})
