@@ -90,9 +90,10 @@ export function histogram({ title, bins, note }) {
   const wide = (width - box.left - box.right) / bins.length;
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title });
   bins.forEach((bin, i) => {
+    if (!bin.count) return;
     const tall = ((height - box.top - box.bottom) * bin.count) / most;
     const range = bin.from === bin.to ? `${bin.from}` : `${written(bin.from)} to ${written(bin.to)}`;
-    const column = svg("rect", { x: box.left + i * wide + 0.5, y: height - box.bottom - Math.max(tall, bin.count ? 1 : 0), width: Math.max(wide - 1, 0.5), height: Math.max(tall, bin.count ? 1 : 0), class: "column" });
+    const column = svg("rect", { x: box.left + i * wide + 0.5, y: height - box.bottom - Math.max(tall, 1), width: Math.max(wide - 1, 0.5), height: Math.max(tall, 1), class: "column" });
     const tip = svg("title");
     tip.textContent = `${range}: ${count(bin.count)}`;
     column.append(tip);
