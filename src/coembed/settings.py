@@ -98,6 +98,8 @@ class Settings:
     precision: Literal["float32", "float64"] = "float32"
 
     # the training
+    fitting: Literal["gradient", "closed-form"] = "gradient"
+    """`gradient`: epochs of Adam; `closed-form`: none, all is solved for (`views` only)."""
     epochs: int = 200
     learning_rate: float = 0.01
     schedule: Literal["constant", "cosine"] = "constant"
@@ -170,6 +172,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "label_prior": ("uniform", "frequency"),
     "labels": ("gumbel", "hard", "exact"),
     "all_pairs": ("sampled", "exact"),
+    "fitting": ("gradient", "closed-form"),
     "schedule": ("constant", "cosine"),
     "precision": ("float32", "float64"),
 }
@@ -256,8 +259,12 @@ _BEST: dict[str, Any] = {
     "calibrate": True,
 }
 
+# Without epochs: half the coordinates of a view tell as much to what is linear in them.
+_FAST: dict[str, Any] = _BEST | {"fitting": "closed-form", "rank": 128, "space_dim": 384}
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "best": dict.fromkeys(get_args(Task), _BEST),
+    "fast": dict.fromkeys(get_args(Task), _FAST),
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
         "attributes": _PAPER

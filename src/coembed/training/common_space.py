@@ -23,6 +23,7 @@ from torch.nn.functional import normalize
 from coembed.fitted import Fitted
 from coembed.fitted.common_placing import directions_of_others, steering_of
 from coembed.progress import Tell
+from coembed.training.closed_form_space import closed_form_directions
 from coembed.training.holdout import Holdout
 from coembed.training.space_choice import kept_aside, leaning, with_code_questions
 from coembed.training.space_targets import Stack, neighbours_wanted
@@ -49,7 +50,8 @@ def with_common_space(
     entries = sum(relation.values.nnz for relation in network.relations.values())
     largest = max(len(items) for items in network.types.values())
     dim = int(fitted.settings.get("space_dim", 0))
-    if entries > WIDE_FROM * sum(len(items) for items in network.types.values()):
+    solved = fitted.settings.get("fitting") == "closed-form"
+    if not solved and entries > WIDE_FROM * sum(len(items) for items in network.types.values()):
         dim *= WIDER
     dim = affordable_rank(dim, largest)
     if not dim or not entries or fitted.placing is None:
@@ -58,17 +60,22 @@ def with_common_space(
     stack = Stack(_taken(fitted, rng))
     wanted = neighbours_wanted(fitted, stack, tell, seed)
     tell("the common space: all types in one")
-    taught = taught_directions(wanted, stack.sizes, dim, seed)
+    if solved:
+        taught = closed_form_directions(wanted, stack, dim, seed)
+    else:
+        taught = taught_directions(wanted, stack.sizes, dim, seed)
     parts = {type: taught[stack.part(type)] for type in network.types}
     steering = steering_of(network, stack.taken, parts)
     found = directions_of_others(network, stack.taken, parts, steering)
     asked = kept_aside(fitted, holdout or Holdout())
-    leant = leaning(fitted, asked, found, steering)
-    everybody = {name: np.arange(len(rows)) for name, rows in leant.items()}
+    if not solved:  # what one item was taught is partly chance
+        found = leaning(fitted, asked, found, steering)
+        everybody = {name: np.arange(len(rows)) for name, rows in found.items()}
+        steering = steering_of(network, everybody, found)
     fitted = replace(
         fitted,
-        types={name: replace(space, direction=leant[name]) for name, space in fitted.types.items()},
-        placing=replace(fitted.placing, steering=steering_of(network, everybody, leant)),
+        types={name: replace(space, direction=found[name]) for name, space in fitted.types.items()},
+        placing=replace(fitted.placing, steering=steering),
     )
     return with_code_questions(fitted, asked, holdout or Holdout())
 

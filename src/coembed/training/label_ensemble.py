@@ -28,6 +28,8 @@ from coembed.training.label_members import (
     class_shares,
     discriminators,
     linear,
+    linear_by_view,
+    linear_words,
     spreading,
     trees,
     word_values,
@@ -107,14 +109,17 @@ def call_ensemble(
         return (
             None if found is None else Ensemble(found[0], 0.0, {}, {}, 1.0, f"labels spread along {found[1]}")
         )
-    if own is None or np.count_nonzero(own.folds >= 0) >= MANY:
+    quick = settings.fitting == "closed-form"
+    if own is None or (np.count_nonzero(own.folds >= 0) >= MANY and not quick):
         return None
     values = word_values(network, type)
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
-    members = {
-        "discriminators": discriminators(shown, own, settings),
-        "linear": linear(shown, own),
-    }
+    members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
+    members["linear"] = linear(shown, own)
+    if quick:
+        members["linear by view"] = linear_by_view(shown, own)
+        if "words" in views.sparse:
+            members["linear in words"] = linear_words(shown, own)
     several = own.labels.ndim == 2
     few_trees = not several or own.n_classes * FOLDS <= MOST_TREES_IN_ALL
     if ("cells" in views.dense or values is not None) and few_trees:

@@ -30,6 +30,8 @@ SEARCHED = 2048
 TOLD = 50
 # above this share of stored values a dense product is faster than a sparse one
 DENSE = 0.02
+# of each row every so many cosines tell from which on the others are worth looking at
+SAMPLED = 16
 
 
 class Neighbours(NamedTuple):
@@ -194,10 +196,38 @@ def nearest_rows(
         if fellows:
             here = np.arange(len(cosines))
             cosines[here, start + here] = -1
-        best = np.argpartition(cosines, n_known - k, axis=1)[:, n_known - k :]
-        values = np.take_along_axis(cosines, best, axis=1)
-        order = np.argsort(-values, axis=1, kind="stable")
-        found.rows[start : start + step] = np.take_along_axis(best, order, axis=1)
-        found.cosines[start : start + step] = np.take_along_axis(values, order, axis=1)
-    np.maximum(found.cosines, 0, out=found.cosines)
+        best = largest_positive(cosines, k)
+        found.rows[start : start + step], found.cosines[start : start + step] = best
     return found
+
+
+def largest_positive(values: np.ndarray, k: int) -> Neighbours:
+    """Columns and values of the `k` largest of each row above zero, best first; 0 where there are no more.
+
+    Exact, without putting whole rows in order: of most only what is above the first of a sample is looked at.
+
+    Examples
+    --------
+    >>> largest_positive(np.array([[0.1, 0.0, 0.3], [0.0, -1.0, 0.2]]), 2)
+    Neighbours(rows=array([[2, 0],
+           [2, 0]]), cosines=array([[0.3, 0.1],
+           [0.2, 0. ]]))
+    """
+    count = values.shape[1]
+    least = np.zeros(len(values), dtype=values.dtype)
+    if count > 4 * SAMPLED * k:
+        sample = values[:, ::SAMPLED]
+        enough = sample.shape[1] - (3 * k) // (2 * SAMPLED) - 4
+        least = np.maximum(np.partition(np.ascontiguousarray(sample), enough, axis=1)[:, enough], 0)
+    above = values > least[:, None]
+    short = np.flatnonzero((above.sum(axis=1) < k) & (least > 0))
+    above[short] = values[short] > 0
+    row, column = np.divmod(np.flatnonzero(above), count)  # a quarter of the time of nonzero
+    sizes = np.bincount(row, minlength=len(values))
+    kept = np.zeros((len(values), max(int(sizes.max(initial=0)), k)), dtype=values.dtype)
+    where = np.zeros(kept.shape, dtype=np.int64)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept[row, place], where[row, place] = values[row, column], column
+    best = np.argpartition(-kept, k - 1, axis=1)[:, :k]
+    best = np.take_along_axis(best, np.argsort(-np.take_along_axis(kept, best, 1), axis=1, kind="stable"), 1)
+    return Neighbours(np.take_along_axis(where, best, axis=1), np.take_along_axis(kept, best, axis=1))
