@@ -37,6 +37,8 @@ RANK = 256
 RIDGES = (300.0, 1500.0)
 ROWS = 1024
 """Items whose votes are counted at a time."""
+SEVERAL = 4
+"""Pairs an item from which on all its votes are counted at once; of fewer, those of each pair."""
 STEP = 1 << 15
 """Pairs that are scored at a time, where each is by itself."""
 
@@ -53,6 +55,9 @@ class Vote(NamedTuple):
         return (self.weights[items] @ self.has).toarray()
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
+            owners = self.has.T.tocsr()
+            return _in_steps(pairs, lambda left, right: row_products(self.weights[left], owners[right]))
         scores = np.empty(len(pairs), dtype=np.float32)
         for items, at, which in by_row(pairs, ROWS):
             votes = sp.csr_array(self.weights[items] @ self.has)

@@ -56,22 +56,21 @@ def with_common_space(
     dim = affordable_rank(dim, largest)
     if not dim or not entries or fitted.placing is None:
         return fitted
-    rng = np.random.default_rng([seed, 71])
-    stack = Stack(_taken(fitted, rng))
-    wanted = neighbours_wanted(fitted, stack, tell, seed)
-    tell("the common space: all types in one")
-    if solved:
-        taught = closed_form_directions(wanted, stack, dim, seed)
-    else:
-        taught = taught_directions(wanted, stack.sizes, dim, seed)
-    parts = {type: taught[stack.part(type)] for type in network.types}
-    steering = steering_of(network, stack.taken, parts)
-    found = directions_of_others(network, stack.taken, parts, steering)
     asked = kept_aside(fitted, holdout or Holdout())
-    if not solved:  # what one item was taught is partly chance
+    everybody = {name: np.arange(len(items)) for name, items in network.types.items()}
+    if solved:
+        tell("the common space: all types in one")
+        found = closed_form_directions(fitted, holdout or Holdout(), dim)
+    else:
+        stack = Stack(_taken(fitted, np.random.default_rng([seed, 71])))
+        wanted = neighbours_wanted(fitted, stack, tell, seed)
+        tell("the common space: all types in one")
+        taught = taught_directions(wanted, stack.sizes, dim, seed)
+        parts = {type: taught[stack.part(type)] for type in network.types}
+        steering = steering_of(network, stack.taken, parts)
+        found = directions_of_others(network, stack.taken, parts, steering)
         found = leaning(fitted, asked, found, steering)
-        everybody = {name: np.arange(len(rows)) for name, rows in found.items()}
-        steering = steering_of(network, everybody, found)
+    steering = steering_of(network, everybody, found)
     fitted = replace(
         fitted,
         types={name: replace(space, direction=found[name]) for name, space in fitted.types.items()},

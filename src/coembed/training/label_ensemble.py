@@ -43,6 +43,7 @@ MANY = 20_000
 ASIDE = 2000
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
+QUICK_STRENGTHS = (0.0, 0.5, 0.8)
 CLEARLY, AHEAD = 1.0, 2.0
 """Standard errors by which leaning must be better than not leaning, and one member than all together."""
 HALF = 0.5
@@ -138,7 +139,7 @@ def call_ensemble(
     if "trees" in members:
         # where little is told, those who are less sure should still know how many each class has
         members["class shares"] = class_shares(own, len(views.evidence))
-    return _combined(members, own)
+    return _combined(members, own, QUICK_STRENGTHS if quick else STRENGTHS)
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
@@ -196,7 +197,9 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
     return float(math.exp(found.x))
 
 
-def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ensemble:
+def _combined(
+    members: Mapping[str, list[np.ndarray]], own: LabelledType, strengths: Sequence[float] = STRENGTHS
+) -> Ensemble:
     """Members weighed by what they said of labels that they had not seen; then leaning, if that helps.
 
     One member that is clearly better alone than all together is followed.
@@ -215,7 +218,7 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
             softmax(sum(w * members[name][f] for w, name in zip(weights, names, strict=True)), axis=1)
             for f in range(FOLDS)
         ]
-        strength = _strength(by_fold, own, known, truth, fold)
+        strength = _strength(by_fold, own, known, truth, fold, strengths)
         together = _out_of_fold(by_fold, own, known, fold, strength).argmax(axis=1) == truth
         best = max(right, key=lambda name: right[name].mean())
         ahead = right[best].astype(float) - together
@@ -244,16 +247,21 @@ def _out_of_fold(
 
 
 def _strength(
-    by_fold: Sequence[np.ndarray], own: LabelledType, known: np.ndarray, truth: np.ndarray, fold: np.ndarray
+    by_fold: Sequence[np.ndarray],
+    own: LabelledType,
+    known: np.ndarray,
+    truth: np.ndarray,
+    fold: np.ndarray,
+    strengths: Sequence[float],
 ) -> float:
     """How far to lean towards the links: as far as it is clearly better on labels that were not seen."""
     if own.walk is None:
         return 0.0
     costs = {}
-    for strength in STRENGTHS:
+    for strength in strengths:
         found = _out_of_fold(by_fold, own, known, fold, strength)
         costs[strength] = -np.log(np.maximum(found[np.arange(len(truth)), truth], 1e-3))
-    best = min(STRENGTHS, key=lambda each: costs[each].mean())
+    best = min(strengths, key=lambda each: costs[each].mean())
     gain = costs[0.0] - costs[best]
     error = gain.std() / math.sqrt(max(len(gain), 1))
     return best if gain.mean() > CLEARLY * error else 0.0

@@ -17,6 +17,8 @@ from coembed.training.rank_blend import ordering
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
+QUICKLY, IN_ORDER = 2000, 300
+"""Pairs that tell most of that, and rows that tell most of the order, where all is solved for."""
 
 
 def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
@@ -26,6 +28,7 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     might have; `lift` against absent pairs of items as popular.
     """
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
+    quick = fitted.settings.get("fitting") == "closed-form"
     fits = dict(fitted.relations)
     for name, relation in network.relations.items():
         if name in holdout.pairs and fits[name].kind.of_presence:
@@ -34,7 +37,7 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     for name, pairs in holdout.pairs.items():
         if fits[name].vectors is None:
             continue
-        present, absent = (part[:WEIGHED] for part in pairs)
+        present, absent = (part[: QUICKLY if quick else WEIGHED] for part in pairs)
         features = fitted.pair_features(present, name)
         blends = {}
         for kind, others in (("likely", absent), ("lift", _matched(network.relation(name), present, seed))):
@@ -42,7 +45,9 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
             if blend is not None:
                 blends[kind] = blend
         if "likely" in blends:
-            blends["likely"] = ordering(fitted, name, blends["likely"], present, absent, seed)
+            blends["likely"] = ordering(
+                fitted, name, blends["likely"], present, absent, seed, *([IN_ORDER] if quick else [])
+            )
         # without any weights there is nothing to keep them for
         fits[name] = replace(fits[name], blends=blends) if blends else replace(fits[name], vectors=None)
     return replace(fitted, relations=fits)
