@@ -260,7 +260,7 @@ _BEST: dict[str, Any] = {
 }
 
 # Without epochs: half the coordinates of a view tell as much to what is linear in them.
-_FAST: dict[str, Any] = _BEST | {"fitting": "closed-form", "rank": 128, "space_dim": 512}
+_FAST: dict[str, Any] = _BEST | {"fitting": "closed-form", "rank": 128, "dim": 128, "space_dim": 512}
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "best": dict.fromkeys(get_args(Task), _BEST),

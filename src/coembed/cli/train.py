@@ -38,7 +38,7 @@ def train(
         typer.Option("--task", help="What the settings suit: `classification`, `attributes` or `links`."),
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="Where the settings come from: `best`, or `paper`.")
+        str | None, typer.Option("--preset", help="Where the settings come from: `best`, `fast` or `paper`.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Of everything random.", show_default=False)

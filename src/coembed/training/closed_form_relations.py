@@ -1,4 +1,4 @@
-"""What stands beside codes that were solved for: where labels are in them, and what a product of two is worth.
+"""What stands beside codes that were solved for: where labels are in them, and what a product is worth.
 
 The score of a pair is a weighted sum: of the product of the codes, of those of the blocks of labels, and of
 the logarithms of how much both ends have. The few weights are those with which the relation's own likelihood
@@ -182,9 +182,7 @@ def _pairs_of(
     present, values = np.stack([rows, matrix.indices[some]], axis=1), matrix.data[some]
     if relation.absent == "unknown" or not len(some):
         return present.astype(np.int64), values
-    drawn = np.stack(
-        [rng.integers(0, matrix.shape[0], len(some)), rng.integers(*span, len(some))], axis=1
-    )
+    drawn = np.stack([rng.integers(0, matrix.shape[0], len(some)), rng.integers(*span, len(some))], axis=1)
     absent = np.asarray(matrix[drawn[:, 0], drawn[:, 1]]).ravel() == 0
     if relation.pairing.same:
         absent &= drawn[:, 0] != drawn[:, 1]

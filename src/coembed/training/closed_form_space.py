@@ -25,15 +25,16 @@ from coembed.network.ways import links_within
 from coembed.training.closed_form_relations import cheapest
 from coembed.training.holdout import Holdout
 from coembed.training.label_views import normalised
+from coembed.training.space_choice import KeptAside
 from coembed.views.basis import averaging
 from coembed.views.decomposition import leading_eigenvectors, leading_vectors
 
-FILLED = 0.2
+FILLED = 0.12
 """Share of a relation's coordinates that fill up."""
-ACROSS = 3.0
+ACROSS = 4.0
 """How much more coordinates two different types have than one with itself: answers are chosen across."""
-COMMON = 0.25
-"""Power of how many have a target, by which its row is divided."""
+COMMON = (0.25, 0.1, 0.4)
+"""Powers of how many have a target, by which its row may be divided; that which finds most is taken."""
 RIDGE = 300.0
 PAIRS = 3000
 """Entries that were kept aside, and as many absent pairs, that tell a handful of weights."""
@@ -49,20 +50,24 @@ class _Part:
     there: np.ndarray
 
 
-def closed_form_directions(fitted: Fitted, holdout: Holdout, dim: int) -> dict[str, np.ndarray]:
+def closed_form_directions(
+    fitted: Fitted, holdout: Holdout, kept: Mapping[str, KeptAside], dim: int
+) -> dict[str, np.ndarray]:
     """Unit vectors of all items, by type: the parts of all relations side by side."""
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
     joined = [each for each in network.relations.values() if each.values.nnz and not _is_cells(each)]
     tables = [name for name in network.entity_types if any(map(_is_cells, network.columns(name)))]
     sizes = [np.sqrt(each.values.nnz) * (1.0 if each.pairing.same else ACROSS) for each in joined]
-    sizes += [ACROSS * np.sqrt(sum(c.values.nnz for c in network.columns(name) if _is_cells(c))) for name in tables]
+    sizes += [
+        ACROSS * np.sqrt(sum(c.values.nnz for c in network.columns(name) if _is_cells(c))) for name in tables
+    ]
     widths = [max(int(dim * size / sum(sizes)), 1) for size in sizes]
     parts = []
     for relation, width in zip(joined, widths, strict=False):
         if relation.pairing.same:
             parts.append(_within(fitted, relation, width, seed))
         else:
-            parts.append(_across(fitted, relation, width, holdout, seed))
+            parts.append(_across(fitted, relation, width, holdout, kept, seed))
     for name, width in zip(tables, widths[len(joined) :], strict=True):
         parts.append(_cells(fitted, name, width, seed))
     found = {name: np.zeros((len(items), dim), np.float32) for name, items in network.types.items()}
@@ -80,7 +85,14 @@ def _is_cells(relation: Relation) -> bool:
     return relation.column is not None and relation.column.has_cells
 
 
-def _across(fitted: Fitted, relation: Relation, width: int, holdout: Holdout, seed: int) -> _Part:
+def _across(
+    fitted: Fitted,
+    relation: Relation,
+    width: int,
+    holdout: Holdout,
+    kept: Mapping[str, KeptAside],
+    seed: int,
+) -> _Part:
     owned, known = presence(relation.values), fitted.relations[relation.name].vectors
     room = int(FILLED * width)
     first, last = 0, owned.shape[1]
@@ -90,13 +102,18 @@ def _across(fitted: Fitted, relation: Relation, width: int, holdout: Holdout, se
         known = leading_vectors(sp.csr_array(owned[:, first:last]), width - room, seed)  # type: ignore[assignment]
     vectors, strength = (each[..., : width - room] for each in known)  # type: ignore[union-attr]
     owners = np.bincount(owned.indices, minlength=owned.shape[1])[first:last]
-    there = vectors / ((owners + 1.0) ** COMMON)[:, None].astype(np.float32)
     own = sp.csr_array(owned[:, first:last]) @ vectors
     ways = {"own": own, "shrunk": own * (strength**2 / (strength**2 + RIDGE))}
     ways |= {name: walk @ own for name, walk in _walks(fitted, relation.source).items()}
     ways = {name: unit_length(rows) for name, rows in ways.items()}
-    weights = _weights(ways, there, np.log1p(owners), holdout, relation.name, first)
-    here = unit_length(np.add.reduce([weights[name] * rows for name, rows in ways.items()]))
+    asked, best = kept.get(relation.name), -1.0
+    for power in COMMON if asked is not None else COMMON[:1]:
+        divided = vectors / ((owners + 1.0) ** power)[:, None].astype(np.float32)
+        weights = _weights(ways, divided, np.log1p(owners), holdout, relation.name, first)
+        whole = unit_length(np.add.reduce([weights[name] * rows for name, rows in ways.items()]))
+        found = 0.0 if asked is None else asked.recall(whole[asked.rows] @ divided.T)
+        if found > best:
+            best, here, there = found, whole, divided
     wide = np.zeros((owned.shape[1], width), np.float32)
     there = there / max(float(np.linalg.norm(there, axis=1).max(initial=0.0)), 1e-12)
     wide[first:last, : there.shape[1]] = there
@@ -158,7 +175,9 @@ def _within(fitted: Fitted, relation: Relation, width: int, seed: int) -> _Part:
     if alike is not None:
         near = averaging(alike.graph(links.shape[0])) * np.float32(links.nnz / max(links.shape[0], 1))
         both = sp.csr_array(both + (near + near.T) / 2)
-    values, vectors = leading_eigenvectors(normalised(both), min(width, len(fitted.network.items(relation.source))), seed)
+    values, vectors = leading_eigenvectors(
+        normalised(both), min(width, len(fitted.network.items(relation.source))), seed
+    )
     here = np.zeros((links.shape[0], width), np.float32)
     here[:, : len(values)] = unit_length(vectors * np.maximum(values, 0))
     return _Part(relation.source, relation.target, here, here)

@@ -25,7 +25,7 @@ from coembed.fitted.common_placing import directions_of_others, steering_of
 from coembed.progress import Tell
 from coembed.training.closed_form_space import closed_form_directions
 from coembed.training.holdout import Holdout
-from coembed.training.space_choice import kept_aside, leaning, with_code_questions
+from coembed.training.space_choice import QUICKLY, kept_aside, leaning, with_code_questions
 from coembed.training.space_targets import Stack, neighbours_wanted
 from coembed.views.decomposition import affordable_rank
 
@@ -60,7 +60,8 @@ def with_common_space(
     everybody = {name: np.arange(len(items)) for name, items in network.types.items()}
     if solved:
         tell("the common space: all types in one")
-        found = closed_form_directions(fitted, holdout or Holdout(), dim)
+        found = closed_form_directions(fitted, holdout or Holdout(), asked, dim)
+        asked = kept_aside(fitted, holdout or Holdout(), QUICKLY)
     else:
         stack = Stack(_taken(fitted, np.random.default_rng([seed, 71])))
         wanted = neighbours_wanted(fitted, stack, tell, seed)

@@ -26,7 +26,7 @@ from coembed.settings import Settings, preset_of
 from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
-from coembed.training.closed_form import closed_form_result
+from coembed.training.closed_form_result import closed_form_result
 from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
@@ -155,7 +155,11 @@ def prepare(
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             said.append(ensemble.in_words(of_type))
-        if settings.calibrate and not quick and (ensemble is None or (ensemble.share < 1 and not known.several)):
+        if (
+            settings.calibrate
+            and not quick
+            and (ensemble is None or (ensemble.share < 1 and not known.several))
+        ):
             spared[name] = labels_to_spare(known.values, settings.seed)
     return replace(
         prepared,

@@ -113,7 +113,7 @@ def call_ensemble(
     quick = settings.fitting == "closed-form"
     if own is None or (np.count_nonzero(own.folds >= 0) >= MANY and not quick):
         return None
-    values = word_values(network, type)
+    values = None if quick else word_values(network, type)
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
     members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
     members["linear"] = linear(shown, own)

@@ -123,7 +123,9 @@ def linear_by_view(shown: Sequence[TypeViews], own: LabelledType) -> list[np.nda
     """
     found = []
     for fold, views in enumerate(shown):
-        told = [_by_labels(_of_one_size("", view), own.without(fold), own, ALONE) for view in views.dense.values()]
+        told = [
+            _by_labels(_of_one_size("", view), own.without(fold), own, ALONE) for view in views.dense.values()
+        ]
         found.append(np.mean(told, axis=0))
     return found
 

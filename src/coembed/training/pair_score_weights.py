@@ -17,6 +17,9 @@ from coembed.training.rank_blend import ordering
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
+WIDE_FROM, FINER = 15, 384
+"""Entries an item from which on, where all is solved for, the item model has so many coordinates, which the
+space is made of."""
 QUICKLY, IN_ORDER = 2000, 300
 """Pairs that tell most of that, and rows that tell most of the order, where all is solved for."""
 
@@ -32,7 +35,9 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     fits = dict(fitted.relations)
     for name, relation in network.relations.items():
         if name in holdout.pairs and fits[name].kind.of_presence:
-            fits[name] = replace(fits[name], vectors=item_vectors(_own(relation), seed))
+            own = _own(relation)
+            finer = (FINER, 1) if quick and own.nnz > WIDE_FROM * sum(own.shape) else ()
+            fits[name] = replace(fits[name], vectors=item_vectors(own, seed, *finer))
     fitted = replace(fitted, relations=fits)  # to which the weights are added below
     for name, pairs in holdout.pairs.items():
         if fits[name].vectors is None:

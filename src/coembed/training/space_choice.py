@@ -53,10 +53,9 @@ class KeptAside:
         return float(np.mean(right / np.minimum(np.diff(self.hidden.indptr), FIRST)))
 
 
-def kept_aside(fitted: Fitted, holdout: Holdout) -> dict[str, KeptAside]:
+def kept_aside(fitted: Fitted, holdout: Holdout, most: int = ASKED) -> dict[str, KeptAside]:
     """By relation the questions that what was kept aside can answer."""
     rng = np.random.default_rng([int(fitted.settings.get("seed", 0)), 37])
-    most = QUICKLY if fitted.settings.get("fitting") == "closed-form" else ASKED
     found = {}
     for name, (present, _) in holdout.pairs.items():
         relation = fitted.network.relation(name)

@@ -10,7 +10,7 @@ NUMBERS = 64_000_000
 LEAST_RANK = 16
 
 MANY_ROWS = 65_536
-ROUNDS = 5
+ROUNDS = 4
 SPARE = 10
 # rows multiplied at a time: what they give is added up at once
 ROWS = 65_536
@@ -28,7 +28,7 @@ def affordable_rank(rank: int, n_items: int) -> int:
 
 
 def leading_vectors(
-    matrix: sp.csr_array, rank: int, seed: int, rounds: int = ROUNDS - 1
+    matrix: sp.csr_array, rank: int, seed: int, rounds: int = ROUNDS
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `rank` leading right singular vectors, as columns, and their singular values.
 
@@ -76,7 +76,7 @@ def leading_eigenvectors(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np
     """
     width = min(rank + SPARE, matrix.shape[0])
     space = np.random.default_rng([seed, 29]).standard_normal((matrix.shape[0], width), dtype=np.float32)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS + 1):
         once = matrix @ orthonormal(space)
         space = matrix @ once + once
     space = orthonormal(space)

@@ -13,6 +13,8 @@ from coembed.progress import Tell
 
 EXACT_ROWS = 20_000
 """Rows up to which all are compared with all; beyond, candidates are, if faiss is installed."""
+QUICK_ROWS, FEW_COLUMNS = 8000, 1024
+"""Rows from which on, and columns up to which, not all are compared where it should be quick."""
 MOST_ROWS = 200_000
 """Rows beyond which comparing all with all takes hours: then faiss must be there."""
 MOST_FELLOWS = 20
@@ -55,16 +57,26 @@ class Neighbours(NamedTuple):
 
 
 def nearest_fellows(
-    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Tell | None = None
+    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Tell | None = None, quick: bool = False
 ) -> Neighbours:
-    """The `k` nearest fellows of each row: exactly, or, of very many rows, nearly.
+    """The `k` nearest fellows of each row: exactly, or, of very many rows, or of many that are to be found
+    quickly, nearly.
 
     Then those that share rare columns with it are proposed: rare columns weigh most, and two rows that share
     one are few. To a row that has no such fellows an inverted file (faiss) proposes some by the coordinates:
     rows are gathered around centres, and a row is compared with those around the centres nearest to it.
     Cosines of the proposed are taken exactly.
     """
-    count = rows.shape[0]
+    count, columns = rows.shape
+    if (
+        quick
+        and columns <= FEW_COLUMNS
+        and QUICK_ROWS < count <= EXACT_ROWS
+        and find_spec("faiss") is not None
+    ):
+        # products of rows with few columns are dense: most of them need not be taken
+        whole = _Lists(rows.toarray())
+        return _without_oneself(*whole.search(whole.units, k + 1), k)
     if count <= EXACT_ROWS:
         return nearest_rows(rows, k=k)
     if find_spec("faiss") is None:
@@ -79,13 +91,13 @@ def nearest_fellows(
     if not rows.nnz:
         return found
     rare = rare_columns(rows)
-    columns = rare.T.tocsr()
+    by_column = rare.T.tocsr()
     lists: _Lists | None = None
     for block, start in enumerate(range(0, count, SEARCHED)):
         if steps is not None and block % TOLD == 0:
             steps(f"nodes alike: {start:,} of {count:,}")
         here = np.arange(start, min(start + SEARCHED, count))
-        proposed = _largest(rare[here] @ columns, k + PROPOSED + 1)
+        proposed = _largest(rare[here] @ by_column, k + PROPOSED + 1)
         lonely = np.flatnonzero((proposed >= 0).sum(axis=1) <= k)
         if len(lonely):
             lists = lists or _Lists(coordinates)
@@ -156,10 +168,22 @@ class _Lists:
         self.index.add(self.units)
         self.index.nprobe = PROBES
 
+    def search(self, units: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """About the largest products with unit rows, and whose they are; -1 where there are no more."""
+        found: tuple[np.ndarray, np.ndarray] = self.index.search(units, count)
+        return found
+
     def nearest(self, rows: np.ndarray, count: int) -> np.ndarray:
         """About the nearest rows of some, themselves included."""
-        found: np.ndarray = self.index.search(self.units[rows], count)[1]
-        return found
+        return self.search(self.units[rows], count)[1]
+
+
+def _without_oneself(cosines: np.ndarray, rows: np.ndarray, k: int) -> Neighbours:
+    """Of neighbours, oneself mostly among them, the `k` best others."""
+    cosines = np.where((rows == np.arange(len(rows))[:, None]) | (rows < 0), -1, cosines)
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    found = np.take_along_axis(np.maximum(rows, 0), best, axis=1).astype(np.int32)
+    return Neighbours(found, np.maximum(np.take_along_axis(cosines, best, axis=1), 0).astype(np.float32))
 
 
 def nearest_rows(

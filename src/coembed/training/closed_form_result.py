@@ -24,7 +24,7 @@ from scipy.special import expit, log_softmax, logit, softmax
 
 from coembed.fitted import Fitted
 from coembed.fitted.gaussians import LOG_STD_RANGE
-from coembed.fitted.layers import LinearLayers, LinearModel
+from coembed.fitted.layers import Layers, LinearLayers, LinearModel
 from coembed.fitted.placing import Placing
 from coembed.fitted.space import TypeSpace
 from coembed.network import Network
@@ -33,8 +33,8 @@ from coembed.network.relations import Relation
 from coembed.training.closed_form_relations import CodeBlocks, relation_fits
 from coembed.training.label_ensemble import HALF
 from coembed.training.label_views import smoothed, walk_within
-from coembed.training.ridge_model import ridge_model
 from coembed.training.prepared import Prepared
+from coembed.training.ridge_model import ridge_model
 from coembed.version import __version__
 from coembed.views.decomposition import leading_eigenvectors
 
@@ -63,7 +63,8 @@ def closed_form_result(prepared: Prepared, preset: str, notices: Sequence[str] =
         if attributes is not None:
             weights, errors = attribute_codes(network, name, codes[name], blocks.size)
             codes[attributes], variances[attributes] = weights, errors
-    types, layers = {}, {}
+    types: dict[str, TypeSpace] = {}
+    layers: dict[str, Layers] = {}
     for name in network.types:
         mean = blocks.without_label(name, codes[name])
         std = np.sqrt(variances[name])
@@ -132,7 +133,9 @@ def eigen_codes(
     found[:, : len(values)] = vectors * np.sqrt(np.maximum(values, 0))
     precision = _precision(joint, found, seed)
     length = np.sqrt(np.mean(np.square(found).sum(axis=1))) or 1.0
-    parts = {name: slice(start, start + size) for (name, start), size in zip(starts.items(), sizes, strict=True)}
+    parts = {
+        name: slice(start, start + size) for (name, start), size in zip(starts.items(), sizes, strict=True)
+    }
     return (
         {name: found[part] / length for name, part in parts.items()},
         {name: 1 / precision[part] / length**2 for name, part in parts.items()},
@@ -195,8 +198,8 @@ def attribute_codes(
 def _cell_codes(relation: Relation, codes: np.ndarray, pull: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same of a column with cells, from the items whose cell is known.
 
-    Of a value that is there or not, the logit to first order around how often it is: (E[x] - p) / (p (1 - p)),
-    or, of one of several, of its logarithm: (E[x] - p) / p.
+    Of a value that is there or not, the logit to first order around how often it is, (E[x] - p) / p (1 - p),
+    or, of one of several, its logarithm, (E[x] - p) / p.
     """
     column = relation.column
     assert column is not None
@@ -234,7 +237,7 @@ def _classes(prepared: Prepared, type: str) -> _Classes:
     opinion = prepared.opinions.get(type)
     if opinion is None:
         opinion = _shares(known.values, known.n_classes)
-    labelled = np.where(known.values >= 0)[0] if known.values.ndim == 1 else []
+    labelled = np.flatnonzero(known.values >= 0) if known.values.ndim == 1 else np.empty(0, np.int64)
     imitated = np.clip(opinion, LEAST_SHARE, 1 - LEAST_SHARE if known.several else None)
     if len(labelled):
         imitated[labelled] = LEAST_SHARE
