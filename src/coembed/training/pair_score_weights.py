@@ -20,8 +20,8 @@ WEIGHED = 50_000
 WIDE_FROM, FINER = 15, 384
 """Entries an item from which on, where all is solved for, the item model has so many coordinates, which the
 space is made of."""
-QUICKLY, IN_ORDER = 2000, 300
-"""Pairs that tell most of that, and rows that tell most of the order, where all is solved for."""
+QUICKLY = 6000
+"""Pairs that tell most of that, where all is solved for; so few do not tell the order within a row."""
 
 
 def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
@@ -49,10 +49,8 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
             blend = weigh(features, fitted.pair_features(others, name), seed)
             if blend is not None:
                 blends[kind] = blend
-        if "likely" in blends:
-            blends["likely"] = ordering(
-                fitted, name, blends["likely"], present, absent, seed, *([IN_ORDER] if quick else [])
-            )
+        if "likely" in blends and not quick:
+            blends["likely"] = ordering(fitted, name, blends["likely"], present, absent, seed)
         # without any weights there is nothing to keep them for
         fits[name] = replace(fits[name], blends=blends) if blends else replace(fits[name], vectors=None)
     return replace(fitted, relations=fits)

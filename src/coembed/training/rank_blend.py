@@ -34,19 +34,13 @@ ROWS = 256
 
 
 def ordering(
-    fitted: Fitted,
-    name: str,
-    blend: Blend,
-    present: np.ndarray,
-    absent: np.ndarray,
-    seed: int = 0,
-    most: int = MOST,
+    fitted: Fitted, name: str, blend: Blend, present: np.ndarray, absent: np.ndarray, seed: int = 0
 ) -> Blend:
     """The combination with weights that order rows; itself, where there is too little to learn that from."""
     relation = fitted.network.relation(name)
     span = fitted.span(relation)
     rng = np.random.default_rng(seed)
-    count = min(len(present), most, CELLS // max(len(span), 1))
+    count = min(len(present), MOST, CELLS // max(len(span), 1))
     if count < FEWEST or len(span) < 2 * (FOREMOST + OTHERS):
         return blend
     asked = present[np.sort(rng.permutation(len(present))[:count])]
