@@ -47,7 +47,9 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help="Where the settings come from: `best`, or `paper`.", autocompletion=presets
+            "--preset",
+            help="Where the settings come from: `best`, `fast` or `paper`.",
+            autocompletion=presets,
         ),
     ] = None,
     seed: Annotated[
@@ -134,21 +136,31 @@ def train(
         raise InputError("--resume goes on from a checkpoint: name its folder with --checkpoint")
     check_place(output)
     given = Config() if config is None else read_config(config)
-    preset, task = preset or given.preset or "best", task or given.task or "classification"
+    quiet = quiet or not job.first
+    tables = reading_options(label, kinds, schema)
+    data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
+
+    from coembed.training.costs import LARGE, default_preset, expected_costs
+
+    preset, task = preset or given.preset, task or given.task or "classification"
+    if preset is None:
+        # who says how to train wants to train
+        said = epochs or checkpoint or changes or given.settings
+        preset = "best" if data is None or said else default_preset(data)
     settings = preset_settings(preset, task).change(**given.settings).parse(changes or [])  # type: ignore[arg-type]
     direct = {"seed": seed, "epochs": epochs, "dim": dim}
     settings = settings.change(**{name: value for name, value in direct.items() if value is not None})
-    quiet = quiet or not job.first
     if task != "classification" and preset_settings(preset, task) == preset_settings(preset) and not quiet:  # type: ignore[arg-type]
         say(f"note: preset {preset} is the same for all tasks; --task {task} changes nothing", "yellow")
     if save_config is not None and job.first:
         write_config(save_config, preset, task, settings)
     trackers = _trackers(tensorboard, mlflow) if job.first else []
-    tables = reading_options(label, kinds, schema)
-    data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
     if data is not None and not quiet:
         for notice in data.notices:
             say(f"note: {notice}", "yellow")
+        say(expected_costs(data))
+        if preset == "fast" and default_preset(data) == "fast":
+            say(f"preset fast is the default above a size of {LARGE:,}; --preset best trains", "yellow")
     name = network[0].stem if data is None else data.name
 
     from coembed.evaluation.training_truth import with_truth

@@ -59,6 +59,34 @@ class ViewsLayers:
 
 
 @dataclass(frozen=True, eq=False)
+class LinearModel:
+    """One matrix for each dense view, the weights of how much there is to go by, and a constant."""
+
+    weights: dict[str, np.ndarray]
+    evidence: np.ndarray
+    bias: np.ndarray
+
+    def of(self, views: TypeViews) -> np.ndarray:
+        told = [views.dense[name] @ weight for name, weight in self.weights.items()]
+        return np.add.reduce([*told, views.evidence @ self.evidence]) + self.bias
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLayers:
+    """What was solved for of a type that is seen in views, for the Gaussian and for the label."""
+
+    gaussian: LinearModel
+    label: LinearModel | None = None
+
+    def outputs(self, views: TypeViews) -> np.ndarray:
+        """[mean | log std]."""
+        return self.gaussian.of(views)
+
+    def label_logits(self, views: TypeViews) -> np.ndarray | None:
+        return None if self.label is None else self.label.of(views)
+
+
+@dataclass(frozen=True, eq=False)
 class RowLayers:
     """The networks of a type that is read from its rows, as in the paper.
 
@@ -91,4 +119,4 @@ def _hidden(layers: Mapping[str, Layer], views: TypeViews) -> np.ndarray:
     return np.hstack([np.tanh(layer.of(seen[name])) for name, layer in layers.items()])
 
 
-Layers = ViewsLayers | RowLayers
+Layers = ViewsLayers | LinearLayers | RowLayers

@@ -27,7 +27,7 @@ from coembed.network.network import Network
 from coembed.network.pairs import by_row
 from coembed.network.ways import links_within
 from coembed.views.basis import averaging, rarity, scaled_rows
-from coembed.views.decomposition import affordable_rank, leading_vectors
+from coembed.views.decomposition import ROUNDS, affordable_rank, leading_vectors
 from coembed.views.nearest_neighbours import Neighbours, row_products
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ RANK = 256
 RIDGES = (300.0, 1500.0)
 ROWS = 1024
 """Items whose votes are counted at a time."""
+SEVERAL = 4
+"""Pairs an item from which on all its votes are counted at once; of fewer, those of each pair."""
 STEP = 1 << 15
 """Pairs that are scored at a time, where each is by itself."""
 
@@ -53,6 +55,9 @@ class Vote(NamedTuple):
         return (self.weights[items] @ self.has).toarray()
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
+            owners = self.has.T.tocsr()
+            return _in_steps(pairs, lambda left, right: row_products(self.weights[left], owners[right]))
         scores = np.empty(len(pairs), dtype=np.float32)
         for items, at, which in by_row(pairs, ROWS):
             votes = sp.csr_array(self.weights[items] @ self.has)
@@ -221,13 +226,13 @@ def _within(
     return found
 
 
-def item_vectors(matrix: sp.csr_array, seed: int = 0) -> ItemVectors:
+def item_vectors(matrix: sp.csr_array, seed: int = 0, rank: int = RANK, rounds: int = ROUNDS) -> ItemVectors:
     """Leading eigenvectors of the Gram matrix of the columns, and the roots of their eigenvalues."""
     owned = presence(matrix)
     if not owned.nnz:
         return ItemVectors(np.zeros((owned.shape[1], 0), np.float32), np.zeros(0, np.float32))
-    rank = affordable_rank(RANK, max(owned.shape))
-    return ItemVectors(*leading_vectors(owned, rank, seed))
+    rank = affordable_rank(rank, max(owned.shape))
+    return ItemVectors(*leading_vectors(owned, rank, seed, rounds))
 
 
 def weighted_words(network: Network, type: str) -> sp.csr_array | None:

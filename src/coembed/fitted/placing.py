@@ -17,7 +17,7 @@ from scipy.special import expit, softmax
 
 from coembed.errors import InputError, one_line
 from coembed.fitted.gaussians import Gaussians, from_log_std, with_observed
-from coembed.fitted.layers import Layers, RowLayers, ViewsLayers
+from coembed.fitted.layers import Layers, RowLayers
 from coembed.network.matrices import unit_rows
 from coembed.network.network import Network
 from coembed.views import (
@@ -111,7 +111,7 @@ def _infer(
     found = {}
     for type, touch in reach.items():
         layers = placing.layers[type]
-        if isinstance(layers, ViewsLayers):
+        if not isinstance(layers, RowLayers):
             outputs, logits = layers.outputs(views[type]), layers.label_logits(views[type])
         else:
             outputs, logits = _by_rows(fitted, type, layers, touch)
@@ -137,7 +137,7 @@ def infer_attributes(fitted: Learnt, type: str, owners: sp.csr_array) -> Gaussia
             f"the model of {fitted.network.name} was fitted without attributes; it cannot place any"
         )
     with _told_of_misfits(fitted):
-        if isinstance(layers, ViewsLayers):
+        if not isinstance(layers, RowLayers):
             owner = fitted.network.owner_type(type)
             return from_log_std(layers.outputs(attribute_views(owners, fitted.trained.views[owner or ""])))
         scale = _row_scale(fitted, "attribute_inputs", [owners])

@@ -28,7 +28,7 @@ from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.history_lines import FILE as HISTORY
 from coembed.fitted.history_lines import history_lines
-from coembed.fitted.layers import Layer, RowLayers, ViewsLayers
+from coembed.fitted.layers import Layer, LinearLayers, LinearModel, RowLayers, ViewsLayers
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
 from coembed.fitted.packed_texts import pack_texts, unpack_texts
 from coembed.fitted.pair_doubt import PairDoubt
@@ -75,6 +75,8 @@ CLASSES = (
     Placing,
     Layer,
     ViewsLayers,
+    LinearLayers,
+    LinearModel,
     RowLayers,
     Lens,
     TypeLens,

@@ -41,7 +41,8 @@ def read_as(network: Network, settings: Settings) -> dict[str, Reading]:
 def look_at(network: Network, settings: Settings, steps: Tell | None = None) -> Seen:
     """The views of a network under some settings."""
     found = read_as(network, settings)
-    return look(network, found, settings.rank, settings.neighbours, settings.seed, steps)
+    quick = settings.fitting == "closed-form"
+    return look(network, found, settings.rank, settings.neighbours, settings.seed, steps, quick)
 
 
 def scan(

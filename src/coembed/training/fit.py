@@ -26,6 +26,7 @@ from coembed.settings import Settings, preset_of
 from coembed.training.cell_ensemble import with_cell_models
 from coembed.training.cell_errors import with_cell_errors
 from coembed.training.checkpoint import Checkpoints
+from coembed.training.closed_form_result import closed_form_result
 from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
@@ -139,7 +140,8 @@ def prepare(
     labelled = label_views(visible, settings.seed)
     whole = visible if holdout is not None else without_labels_of(network, held.labels)
     everything, around = seen.types, labelled
-    if (held.pairs or held.cells) and bytes_of(seen) <= WHOLE_BYTES:
+    quick = settings.fitting == "closed-form"
+    if (held.pairs or held.cells) and bytes_of(seen) <= WHOLE_BYTES and not quick:
         alike = {name: seen.types[name].alike for name in seen.lens.types}
         everything, around = training_views(whole, seen.lens, alike), label_views(whole, settings.seed)
     opinions, strengths, thresholds, spared, said = {}, {}, {}, {}, list(notices)
@@ -159,7 +161,11 @@ def prepare(
             if ensemble.thresholds is not None:
                 thresholds[name] = ensemble.thresholds
             said.append(ensemble.in_words(of_type))
-        if settings.calibrate and (ensemble is None or (ensemble.share < 1 and not known.several)):
+        if (
+            settings.calibrate
+            and not quick
+            and (ensemble is None or (ensemble.share < 1 and not known.several))
+        ):
             spared[name] = labels_to_spare(known.values, settings.seed)
     return replace(
         prepared,
@@ -200,6 +206,41 @@ def learn(
 ) -> Fitted | None:
     """Train the model of what was prepared, by the processes of a job; the first gets the result."""
     job = job or Job()
+    settings, held = prepared.settings, prepared.held
+    if settings.fitting == "gradient":
+        fitted = _trained(prepared, job, preset, progress, checkpoints)
+    else:
+        fitted = None if job.rank else closed_form_result(prepared, preset)
+    if fitted is None:
+        return None
+    # of a large network, gigabytes that what follows can use
+    del prepared
+    give_back()
+    interrupted = fitted.history["stopped"] == "interrupted"
+    weighing = settings.pair_scores and settings.encoder == "views" and not interrupted
+    if weighing and held.cells:
+        tell("fitting linear models and trees to the cells")
+        fitted = with_cell_models(fitted, held)
+    fitted = with_cell_errors(fitted, held)
+    if weighing:
+        if any(each.directed for each in fitted.network.relations.values()):
+            tell("growing trees that tell which way links go")
+            fitted = with_way_models(fitted)
+        tell("weighing closed-form scores")
+        fitted = with_pair_scores(fitted, held)
+    if settings.space_dim and not interrupted:
+        fitted = with_common_space(fitted, held, tell)
+    return with_pair_doubt(with_pair_shifts(fitted, held), held) if weighing else fitted
+
+
+def _trained(
+    prepared: Prepared,
+    job: Job,
+    preset: str,
+    progress: EpochProgress | None,
+    checkpoints: Checkpoints | None,
+) -> Fitted | None:
+    """By epochs of gradient descent; the first process gets the result."""
     settings, visible, held, seen = prepared.settings, prepared.network, prepared.held, prepared.seen
     keep_freed(max(len(items) for items in visible.types.values()))
     if checkpoints is not None:
@@ -233,34 +274,7 @@ def learn(
     calibrations = {}
     if settings.calibrate and seen is not None and history.stopped != "interrupted":
         calibrations = {name: _calibration(model, prepared, name) for name in visible.labelled_types}
-    fitted = fitted_result(
-        model,
-        visible,
-        settings,
-        history,
-        preset,
-        prepared,
-        calibrations,
-    )
-    if fitted is None:
-        return None
-    # of a large network, gigabytes that what follows can use
-    del model, seen, prepared
-    give_back()
-    weighing = settings.pair_scores and settings.encoder == "views" and history.stopped != "interrupted"
-    if weighing and held.cells:
-        tell("fitting linear models and trees to the cells")
-        fitted = with_cell_models(fitted, held)
-    fitted = with_cell_errors(fitted, held)
-    if weighing:
-        if any(each.directed for each in fitted.network.relations.values()):
-            tell("growing trees that tell which way links go")
-            fitted = with_way_models(fitted)
-        tell("weighing closed-form scores")
-        fitted = with_pair_scores(fitted, held)
-    if settings.space_dim and history.stopped != "interrupted":
-        fitted = with_common_space(fitted, held, tell)
-    return with_pair_doubt(with_pair_shifts(fitted, held), held) if weighing else fitted
+    return fitted_result(model, visible, settings, history, preset, prepared, calibrations)
 
 
 def knowing(fitted: Fitted, network: Network) -> Fitted:

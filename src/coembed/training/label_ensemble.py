@@ -28,6 +28,8 @@ from coembed.training.label_members import (
     class_shares,
     discriminators,
     linear,
+    linear_by_view,
+    linear_words,
     spreading,
     trees,
     word_values,
@@ -43,6 +45,7 @@ TREE_WORK = 1_000_000
 """Labels x classes up to which trees are grown where there are no cells, which they read better than any."""
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
+QUICK_STRENGTHS = (0.0, 0.5, 0.8)
 CLEARLY, AHEAD = 1.0, 2.0
 """Standard errors by which leaning must be better than not leaning, and one member than all together."""
 HALF = 0.5
@@ -109,14 +112,17 @@ def call_ensemble(
         return (
             None if found is None else Ensemble(found[0], 0.0, {}, {}, 1.0, f"labels spread along {found[1]}")
         )
-    if own is None or np.count_nonzero(own.folds >= 0) >= MANY:
+    quick = settings.fitting == "closed-form"
+    if own is None or (np.count_nonzero(own.folds >= 0) >= MANY and not quick):
         return None
-    values = word_values(network, type)
+    values = None if quick else word_values(network, type)
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
-    members = {
-        "discriminators": discriminators(shown, own, settings),
-        "linear": linear(shown, own),
-    }
+    members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
+    members["linear"] = linear(shown, own)
+    if quick:
+        members["linear by view"] = linear_by_view(shown, own)
+        if "words" in views.sparse:
+            members["linear in words"] = linear_words(shown, own)
     several = own.labels.ndim == 2
     tabular = "cells" in views.dense or values is not None
     if several and tabular and own.n_classes * FOLDS <= MOST_TREES_IN_ALL:
@@ -130,14 +136,15 @@ def call_ensemble(
             all_of_them.precision,
             thresholds=all_of_them.thresholds,
         )
-    if tabular or np.count_nonzero(own.folds >= 0) * own.n_classes <= TREE_WORK:
+    affordable = not quick and np.count_nonzero(own.folds >= 0) * own.n_classes <= TREE_WORK
+    if tabular or affordable:
         members["trees"] = trees(shown, own, settings, values)
     if own.walk is not None:
         members["spreading"] = spreading(own)
     if tabular:
         # where little is told, those who are less sure should still know how many each class has
         members["class shares"] = class_shares(own, len(views.evidence))
-    return _combined(members, own)
+    return _combined(members, own, QUICK_STRENGTHS if quick else STRENGTHS)
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:
@@ -195,7 +202,9 @@ def best_temperature(logits: Tensor, wanted: Tensor) -> float:
     return float(math.exp(found.x))
 
 
-def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ensemble:
+def _combined(
+    members: Mapping[str, list[np.ndarray]], own: LabelledType, strengths: Sequence[float] = STRENGTHS
+) -> Ensemble:
     """Members weighed by what they said of labels that they had not seen; then leaning, if that helps.
 
     One member that is clearly better alone than all together is followed.
@@ -214,7 +223,7 @@ def _combined(members: Mapping[str, list[np.ndarray]], own: LabelledType) -> Ens
             softmax(sum(w * members[name][f] for w, name in zip(weights, names, strict=True)), axis=1)
             for f in range(FOLDS)
         ]
-        strength = _strength(by_fold, own, known, truth, fold)
+        strength = _strength(by_fold, own, known, truth, fold, strengths)
         together = _out_of_fold(by_fold, own, known, fold, strength).argmax(axis=1) == truth
         best = max(right, key=lambda name: right[name].mean())
         ahead = right[best].astype(float) - together
@@ -243,16 +252,21 @@ def _out_of_fold(
 
 
 def _strength(
-    by_fold: Sequence[np.ndarray], own: LabelledType, known: np.ndarray, truth: np.ndarray, fold: np.ndarray
+    by_fold: Sequence[np.ndarray],
+    own: LabelledType,
+    known: np.ndarray,
+    truth: np.ndarray,
+    fold: np.ndarray,
+    strengths: Sequence[float],
 ) -> float:
     """How far to lean towards the links: as far as it is clearly better on labels that were not seen."""
     if own.walk is None:
         return 0.0
     costs = {}
-    for strength in STRENGTHS:
+    for strength in strengths:
         found = _out_of_fold(by_fold, own, known, fold, strength)
         costs[strength] = -np.log(np.maximum(found[np.arange(len(truth)), truth], 1e-3))
-    best = min(STRENGTHS, key=lambda each: costs[each].mean())
+    best = min(strengths, key=lambda each: costs[each].mean())
     gain = costs[0.0] - costs[best]
     error = gain.std() / math.sqrt(max(len(gain), 1))
     return best if gain.mean() > CLEARLY * error else 0.0

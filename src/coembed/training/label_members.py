@@ -27,7 +27,8 @@ TREE_COORDINATES = 16
 MOST_TREES = 600
 MOST_WORDS, MOST_VALUES = 1000, 50_000_000
 """Words of a type, and numbers in all, up to which trees read the values of each."""
-PENALTY = 2.0
+PENALTY, ALONE = 2.0, 5.0
+"""How little weights are held back: of all views together, and of one by itself."""
 LEAST_SHARE = 1e-3
 """What spreading leaves to a class that nothing spreads from."""
 WIDTHS = (16, 64)
@@ -134,22 +135,47 @@ def cost_out_of_fold(told: Sequence[np.ndarray], own: LabelledType) -> float:
 
 
 def _linear(shown: Sequence[TypeViews], own: LabelledType, width: int) -> list[np.ndarray]:
-    from sklearn.linear_model import LogisticRegression
-
     found = []
     for fold, views in enumerate(shown):
         features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
-        labels = own.without(fold)
-        model = partial(LogisticRegression, C=PENALTY, max_iter=200, tol=1e-3)
-        if labels.ndim == 2:
-            found.append(one_by_one(model, features, labels))
-            continue
-        rows = np.flatnonzero(labels >= 0)
-        if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
-            found.append(_of_one_class(labels[rows][0], len(features), own.n_classes))
-        else:
-            found.append(_logits(model().fit(features[rows], labels[rows]), features, own.n_classes))
+        found.append(_by_labels(features, own.without(fold), own, PENALTY, steps=200, tol=1e-3))
     return found
+
+
+def linear_by_view(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
+    """A linear model of every dense view by itself, and the mean of their logits: of all items, by fold.
+
+    None can lean on another: where labels are few this holds better than one model of all.
+    """
+    found = []
+    for fold, views in enumerate(shown):
+        told = [
+            _by_labels(_of_one_size("", view), own.without(fold), own, ALONE) for view in views.dense.values()
+        ]
+        found.append(np.mean(told, axis=0))
+    return found
+
+
+def linear_words(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
+    """A linear model of the words as they are: logits of all items, by fold."""
+    return [
+        _by_labels(views.sparse["words"], own.without(fold), own, ALONE) for fold, views in enumerate(shown)
+    ]
+
+
+def _by_labels(
+    features: Any, labels: np.ndarray, own: LabelledType, penalty: float, steps: int = 100, tol: float = 1e-2
+) -> np.ndarray:
+    """Logits of all items by a linear model of those that have labels."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = partial(LogisticRegression, C=penalty, max_iter=steps, tol=tol)
+    if labels.ndim == 2:
+        return one_by_one(model, features, labels)
+    rows = np.flatnonzero(labels >= 0)
+    if len(np.unique(labels[rows])) < 2:  # all that is seen is of one class
+        return _of_one_class(labels[rows][0], features.shape[0], own.n_classes)
+    return _logits(model().fit(features[rows], labels[rows]), features, own.n_classes)
 
 
 def _of_one_size(name: str, view: np.ndarray) -> np.ndarray:
@@ -164,7 +190,7 @@ def _of_one_class(label: int, count: int, n_classes: int) -> np.ndarray:
 
 def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
     """Logarithms of the probabilities of all classes, those that the model has not seen among them."""
-    shares = np.full((len(features), n_classes), 1e-4)
+    shares = np.full((features.shape[0], n_classes), 1e-4)
     shares[:, model.classes_] += model.predict_proba(features)
     return np.log(shares)
 

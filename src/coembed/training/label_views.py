@@ -7,6 +7,7 @@ from it holds for the unlabelled.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,11 +59,15 @@ class LabelledType:
 
     def view(self, hidden: int = -1) -> np.ndarray:
         """What spreads to every item from labels that are neither hidden nor of its own fold."""
-        found = self.mass(hidden)
-        for fold in range(FOLDS):
+        others = [fold for fold in range(FOLDS) if fold != hidden]
+        every = [self.without(hidden), *(self.without(hidden, fold) for fold in others)]
+        if self.labels.ndim == 2:
+            found, *apart = (spread(self.walk, labels, self.n_classes) for labels in every)
+        else:
+            found, *apart = spread_all(self.walk, every, self.n_classes)
+        for fold, mass in zip(others, apart, strict=True):
             own = self.folds == fold
-            if fold != hidden and own.any():
-                found[own] = self.mass(hidden, fold)[own]
+            found[own] = mass[own]
         return found
 
     def smoothed(self, probabilities: np.ndarray, strength: float, hidden: int = -1) -> np.ndarray:
@@ -160,19 +165,35 @@ def spread(walk: sp.csr_array | None, labels: np.ndarray, n_classes: int, rounds
     """
     if labels.ndim == 2:
         return _spread_several(walk, labels)
-    start = np.zeros((len(labels), n_classes), dtype=np.float32)
-    known = np.flatnonzero(labels != UNKNOWN)
-    start[known, labels[known]] = 1
-    shares = start.sum(axis=0) / max(len(known), 1)
+    return spread_all(walk, [labels], n_classes, rounds)[0]
+
+
+def spread_all(
+    walk: sp.csr_array | None, every: Sequence[np.ndarray], n_classes: int, rounds: int = ROUNDS
+) -> list[np.ndarray]:
+    """The same of several sets of labels, which take every step together: links are walked once for all."""
+    count = len(every[0])
+    start = np.zeros((count, len(every), n_classes), dtype=np.float32)
+    for place, labels in enumerate(every):
+        known = np.flatnonzero(labels != UNKNOWN)
+        start[known, place, labels[known]] = 1
     moved = np.zeros_like(start)
     if walk is not None:
+        flat = start.reshape(count, -1)
+        together = np.zeros_like(flat)
         for _ in range(rounds):
-            moved = SPREAD * (walk @ moved) + (1 - SPREAD) * start
-    # a pinch of how common a class is decides where nothing reaches
-    mixed = moved + 1e-4 * shares
-    found = mixed / np.maximum(mixed.sum(axis=1, keepdims=True), 1e-12)
-    found[known] = start[known]
-    return found.astype(np.float32)
+            together = SPREAD * (walk @ together) + (1 - SPREAD) * flat
+        moved = together.reshape(start.shape)
+    found = []
+    for place, labels in enumerate(every):
+        own, known = start[:, place], np.flatnonzero(labels != UNKNOWN)
+        shares = own.sum(axis=0) / max(len(known), 1)
+        # a pinch of how common a class is decides where nothing reaches
+        mixed = moved[:, place] + 1e-4 * shares
+        shown = mixed / np.maximum(mixed.sum(axis=1, keepdims=True), 1e-12)
+        shown[known] = own[known]
+        found.append(shown.astype(np.float32))
+    return found
 
 
 def _spread_several(walk: sp.csr_array | None, labels: np.ndarray) -> np.ndarray:

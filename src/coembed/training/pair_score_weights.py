@@ -17,6 +17,11 @@ from coembed.training.rank_blend import ordering
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
+WIDE_FROM, FINER = 15, 384
+"""Entries an item from which on, where all is solved for, the item model has so many coordinates, which the
+space is made of."""
+QUICKLY = 6000
+"""Pairs that tell most of that, where all is solved for; so few do not tell the order within a row."""
 
 
 def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
@@ -26,22 +31,25 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     might have; `lift` against absent pairs of items as popular.
     """
     network, seed = fitted.network, int(fitted.settings.get("seed", 0))
+    quick = fitted.settings.get("fitting") == "closed-form"
     fits = dict(fitted.relations)
     for name, relation in network.relations.items():
         if name in holdout.pairs and fits[name].kind.of_presence:
-            fits[name] = replace(fits[name], vectors=item_vectors(_own(relation), seed))
+            own = _own(relation)
+            finer = (FINER, 1) if quick and own.nnz > WIDE_FROM * sum(own.shape) else ()
+            fits[name] = replace(fits[name], vectors=item_vectors(own, seed, *finer))
     fitted = replace(fitted, relations=fits)  # to which the weights are added below
     for name, pairs in holdout.pairs.items():
         if fits[name].vectors is None:
             continue
-        present, absent = (part[:WEIGHED] for part in pairs)
+        present, absent = (part[: QUICKLY if quick else WEIGHED] for part in pairs)
         features = fitted.pair_features(present, name)
         blends = {}
         for kind, others in (("likely", absent), ("lift", _matched(network.relation(name), present, seed))):
             blend = weigh(features, fitted.pair_features(others, name), seed)
             if blend is not None:
                 blends[kind] = blend
-        if "likely" in blends:
+        if "likely" in blends and not quick:
             blends["likely"] = ordering(fitted, name, blends["likely"], present, absent, seed)
         # without any weights there is nothing to keep them for
         fits[name] = replace(fits[name], blends=blends) if blends else replace(fits[name], vectors=None)

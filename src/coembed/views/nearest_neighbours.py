@@ -13,6 +13,8 @@ from coembed.progress import Tell
 
 EXACT_ROWS = 20_000
 """Rows up to which all are compared with all; beyond, candidates are, if faiss is installed."""
+QUICK_ROWS, FEW_COLUMNS = 8000, 1024
+"""Rows from which on, and columns up to which, not all are compared where it should be quick."""
 MOST_ROWS = 200_000
 """Rows beyond which comparing all with all takes hours: then faiss must be there."""
 MOST_FELLOWS = 20
@@ -30,6 +32,8 @@ SEARCHED = 2048
 TOLD = 50
 # above this share of stored values a dense product is faster than a sparse one
 DENSE = 0.02
+# of each row every so many cosines tell from which on the others are worth looking at
+SAMPLED = 16
 
 
 class Neighbours(NamedTuple):
@@ -53,16 +57,26 @@ class Neighbours(NamedTuple):
 
 
 def nearest_fellows(
-    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Tell | None = None
+    rows: sp.csr_array, coordinates: np.ndarray, k: int, steps: Tell | None = None, quick: bool = False
 ) -> Neighbours:
-    """The `k` nearest fellows of each row: exactly, or, of very many rows, nearly.
+    """The `k` nearest fellows of each row: exactly, or, of very many rows, or of many that are to be found
+    quickly, nearly.
 
     Then those that share rare columns with it are proposed: rare columns weigh most, and two rows that share
     one are few. To a row that has no such fellows an inverted file (faiss) proposes some by the coordinates:
     rows are gathered around centres, and a row is compared with those around the centres nearest to it.
     Cosines of the proposed are taken exactly.
     """
-    count = rows.shape[0]
+    count, columns = rows.shape
+    if (
+        quick
+        and columns <= FEW_COLUMNS
+        and QUICK_ROWS < count <= EXACT_ROWS
+        and find_spec("faiss") is not None
+    ):
+        # products of rows with few columns are dense: most of them need not be taken
+        whole = _Lists(rows.toarray())
+        return _without_oneself(*whole.search(whole.units, k + 1), k)
     if count <= EXACT_ROWS:
         return nearest_rows(rows, k=k)
     if find_spec("faiss") is None:
@@ -77,13 +91,13 @@ def nearest_fellows(
     if not rows.nnz:
         return found
     rare = rare_columns(rows)
-    columns = rare.T.tocsr()
+    by_column = rare.T.tocsr()
     lists: _Lists | None = None
     for block, start in enumerate(range(0, count, SEARCHED)):
         if steps is not None and block % TOLD == 0:
             steps(f"nodes alike: {start:,} of {count:,}")
         here = np.arange(start, min(start + SEARCHED, count))
-        proposed = _largest(rare[here] @ columns, k + PROPOSED + 1)
+        proposed = _largest(rare[here] @ by_column, k + PROPOSED + 1)
         lonely = np.flatnonzero((proposed >= 0).sum(axis=1) <= k)
         if len(lonely):
             lists = lists or _Lists(coordinates)
@@ -154,10 +168,22 @@ class _Lists:
         self.index.add(self.units)
         self.index.nprobe = PROBES
 
+    def search(self, units: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """About the largest products with unit rows, and whose they are; -1 where there are no more."""
+        found: tuple[np.ndarray, np.ndarray] = self.index.search(units, count)
+        return found
+
     def nearest(self, rows: np.ndarray, count: int) -> np.ndarray:
         """About the nearest rows of some, themselves included."""
-        found: np.ndarray = self.index.search(self.units[rows], count)[1]
-        return found
+        return self.search(self.units[rows], count)[1]
+
+
+def _without_oneself(cosines: np.ndarray, rows: np.ndarray, k: int) -> Neighbours:
+    """Of neighbours, oneself mostly among them, the `k` best others."""
+    cosines = np.where((rows == np.arange(len(rows))[:, None]) | (rows < 0), -1, cosines)
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    found = np.take_along_axis(np.maximum(rows, 0), best, axis=1).astype(np.int32)
+    return Neighbours(found, np.maximum(np.take_along_axis(cosines, best, axis=1), 0).astype(np.float32))
 
 
 def nearest_rows(
@@ -194,10 +220,38 @@ def nearest_rows(
         if fellows:
             here = np.arange(len(cosines))
             cosines[here, start + here] = -1
-        best = np.argpartition(cosines, n_known - k, axis=1)[:, n_known - k :]
-        values = np.take_along_axis(cosines, best, axis=1)
-        order = np.argsort(-values, axis=1, kind="stable")
-        found.rows[start : start + step] = np.take_along_axis(best, order, axis=1)
-        found.cosines[start : start + step] = np.take_along_axis(values, order, axis=1)
-    np.maximum(found.cosines, 0, out=found.cosines)
+        best = largest_positive(cosines, k)
+        found.rows[start : start + step], found.cosines[start : start + step] = best
     return found
+
+
+def largest_positive(values: np.ndarray, k: int) -> Neighbours:
+    """Columns and values of the `k` largest of each row above zero, best first; 0 where there are no more.
+
+    Exact, without putting whole rows in order: of most only what is above the first of a sample is looked at.
+
+    Examples
+    --------
+    >>> largest_positive(np.array([[0.1, 0.0, 0.3], [0.0, -1.0, 0.2]]), 2)
+    Neighbours(rows=array([[2, 0],
+           [2, 0]]), cosines=array([[0.3, 0.1],
+           [0.2, 0. ]]))
+    """
+    count = values.shape[1]
+    least = np.zeros(len(values), dtype=values.dtype)
+    if count > 4 * SAMPLED * k:
+        sample = values[:, ::SAMPLED]
+        enough = sample.shape[1] - (3 * k) // (2 * SAMPLED) - 4
+        least = np.maximum(np.partition(np.ascontiguousarray(sample), enough, axis=1)[:, enough], 0)
+    above = values > least[:, None]
+    short = np.flatnonzero((above.sum(axis=1) < k) & (least > 0))
+    above[short] = values[short] > 0
+    row, column = np.divmod(np.flatnonzero(above), count)  # a quarter of the time of nonzero
+    sizes = np.bincount(row, minlength=len(values))
+    kept = np.zeros((len(values), max(int(sizes.max(initial=0)), k)), dtype=values.dtype)
+    where = np.zeros(kept.shape, dtype=np.int64)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept[row, place], where[row, place] = values[row, column], column
+    best = np.argpartition(-kept, k - 1, axis=1)[:, :k]
+    best = np.take_along_axis(best, np.argsort(-np.take_along_axis(kept, best, 1), axis=1, kind="stable"), 1)
+    return Neighbours(np.take_along_axis(where, best, axis=1), np.take_along_axis(kept, best, axis=1))

@@ -75,13 +75,14 @@ def training_views(
     lens: Lens,
     alike: Mapping[str, Neighbours | None] | None = None,
     steps: Tell | None = None,
+    quick: bool = False,
 ) -> dict[str, TypeViews]:
     """The views of the training items of all types; the items alike are found here if not given."""
     reach = {
         name: touching(network, name, lambda relation: lens.readings[relation.name].inputs(relation.values))
         for name in lens.types
     }
-    return views_of(lens, reach, None, alike, steps)
+    return views_of(lens, reach, None, alike, steps, quick)
 
 
 def views_of(
@@ -90,6 +91,7 @@ def views_of(
     known: Mapping[str, TypeViews] | None = None,
     alike: Mapping[str, Neighbours | None] | None = None,
     steps: Tell | None = None,
+    quick: bool = False,
 ) -> dict[str, TypeViews]:
     """The views of items of some types, by what they touch; `known`: those of the training items.
 
@@ -108,7 +110,9 @@ def views_of(
         if type_lens.cells is not None:
             rows = {way: part.known for way, part in touch.items() if part.known is not None}
             dense[name]["cells"] = type_lens.cells.features(rows)
-        near[name] = _alike(name, type_lens, own.get(name), dense[name], known, alike, lens.neighbours, steps)
+        near[name] = _alike(
+            name, type_lens, own.get(name), dense[name], known, alike, lens.neighbours, steps, quick
+        )
         operators[name] = _operators(type_lens, touch, near[name], known, name, lens.neighbours)
     _take_steps(lens, operators, dense, known)
     return {
@@ -126,6 +130,7 @@ def _alike(
     given: Mapping[str, Neighbours | None] | None,
     neighbours: int,
     steps: Tell | None,
+    quick: bool,
 ) -> Neighbours | None:
     if given is not None and name in given:
         return given[name]
@@ -133,7 +138,7 @@ def _alike(
         return None
     most = max(VOTERS, neighbours)
     if known is None:
-        return nearest_fellows(own, dense["own"], most, steps)
+        return nearest_fellows(own, dense["own"], most, steps, quick)
     seen = known[name]
     words = seen.sparse.get("words", own[:0])
     columns = seen.word_owners if own.shape[0] <= FEW and "words" in seen.sparse else None
@@ -277,13 +282,17 @@ def look(
     neighbours: int,
     seed: int = 0,
     steps: Tell | None = None,
+    quick: bool = False,
 ) -> Seen:
-    """The views of a training network; of a large one `steps` is told how far it is."""
+    """The views of a training network; of a large one `steps` is told how far it is.
+
+    With `quick`, items alike may be nearly those.
+    """
     largest = max(len(items) for items in network.types.values())
     tell = steps if steps is not None and largest > LONG_TO_LOOK_AT else None
     plan = plan_views(network, rank)
     lens = find_lens(network, readings, plan.rank, neighbours, seed, tell, plan.second, plan.one_hot)
-    types = training_views(network, lens, steps=tell)
+    types = training_views(network, lens, steps=tell, quick=quick)
     for name in network.entity_types:
         attributes = network.attribute_type(name)
         if attributes is not None:
