@@ -189,10 +189,10 @@ def no_framework(monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     real = builtins.__import__
 
-    def fail(name, *rest):
+    def fail(name, *rest, **named):
         if name.split(".")[0] in ("fastapi", "starlette", "uvicorn"):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
-        return real(name, *rest)
+        return real(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", fail)
 

@@ -372,13 +372,7 @@ class Fitted(Learnt):
         return make_layout(self, method, seed)
 
     def plot(
-        self,
-        method: str = "auto",
-        seed: int = 0,
-        *,
-        words: int = 40,
-        names: int = 14,
-        title: str = "",
+        self, method: str = "auto", seed: int = 0, *, words: int = 40, names: int = 14, title: str = ""
     ) -> Picture:
         """The map of all items as a figure of matplotlib, which a notebook shows by itself."""
         from coembed.maps.picture import map_figure
