@@ -16,7 +16,7 @@ from coembed.evaluation.trial import strict_trial
 from coembed.network import UNKNOWN, Network
 from coembed.settings import Task
 
-SMALL = ("epochs=4", "dim=8", "hidden=16")
+SMALL = ("epochs=4", "dim=8", "hidden=16", "rank=32")
 SMALLER = {"graphsgan": ("batches=1", "batch=16"), "planetoid": ("passes=1", "walks=20")}
 """Options of single methods that make them quicker still."""
 SILENT = {"majority", "linear-x", "linear-ax", "linear-smooth", "linear-views", "propagation", "knn"} | {

@@ -15,7 +15,7 @@ from coembed.training.label_ensemble import call_ensemble
 from coembed.training.label_views import label_views
 from coembed.views import decomposition, look, readings
 
-SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16}
+SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16, "space_dim": 0}
 
 
 def small(**changes):

@@ -15,7 +15,7 @@ from coembed.network import demo_network, hide
 from coembed.settings import preset_settings
 from coembed.training import Checkpoints, fit, train
 
-SMALL = {"epochs": 8, "dim": 8, "hidden": 8, "rank": 16}
+SMALL = {"epochs": 8, "dim": 8, "hidden": 8, "rank": 16, "space_dim": 0}
 KILLED = """
 import os, signal, sys
 from coembed.network import demo_network
@@ -26,7 +26,7 @@ def killed(epoch, epochs, figures):
     if epoch == 6:
         os.kill(os.getpid(), signal.SIGKILL)
 
-settings = preset_settings(epochs=8, dim=8, hidden=8, rank=16)
+settings = preset_settings(epochs=8, dim=8, hidden=8, rank=16, space_dim=0)
 fit(demo_network(), settings, progress=killed, checkpoints=Checkpoints(sys.argv[1], minutes=0))
 """
 

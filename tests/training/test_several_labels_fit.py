@@ -61,7 +61,7 @@ def split(network):
 
 @pytest.fixture(scope="module")
 def model(network, split):
-    return fit(split.visible(network), preset_settings("best", epochs=30, dim=16))
+    return fit(split.visible(network), preset_settings("best", epochs=30, dim=16, space_dim=0))
 
 
 def test_classes_are_learnt_and_several_are_said(network, split, model):
