@@ -170,10 +170,9 @@ class Explorer:
         1 where they lie among each other; 0 where attributes are a cloud of their own, so that their distance
         to an entity tells nothing.
         """
-        owned = [len(facts) for facts in self.types.values() if facts.owner is not None]
         places = np.vstack([self.layout.places[name] for name in self.types])
         attribute = np.concatenate([np.full(len(f), f.owner is not None) for f in self.types.values()])
-        if not sum(owned) or attribute.all():
+        if not attribute.any() or attribute.all():
             return None
         rng = np.random.default_rng(0)
         asked = np.flatnonzero(attribute)

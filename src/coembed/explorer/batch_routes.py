@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from coembed.errors import InputError
 from coembed.explorer import item_schemas
 from coembed.explorer.arrow_bodies import arrow_table, read_arrow, write_arrow
-from coembed.explorer.asking import Explorer, UnknownItem
+from coembed.explorer.asking import Explorer
 from coembed.explorer.kept_answers import Json
 from coembed.explorer.new_rows_answer import table_of_columns
 from coembed.explorer.request_schemas import LONGEST_NAME, MOST_BATCH, TableQuestion
@@ -23,7 +23,6 @@ from coembed.explorer.work_routes import TURN, needs_networks, score_pairs
 from coembed.fitted.class_answers import named_sets
 from coembed.fitted.placed_rows import placed_parts, read_rows
 from coembed.fitted.row_predictions import Predictions, predict_known
-from coembed.network.readers.new_rows import UnknownColumns
 
 router = APIRouter(prefix="/batch", tags=["batch"])
 
@@ -121,10 +120,7 @@ def batch_predict(
     else:
         needs_networks(explorer)
         with TURN:
-            try:
-                found = explorer.fitted.predict_rows(table, type, id=id, as_new=as_new, coverage=coverage)
-            except UnknownColumns as error:
-                raise UnknownItem(str(error)) from None
+            found = explorer.fitted.predict_rows(table, type, id=id, as_new=as_new, coverage=coverage)
     columns = found.as_columns()
     columns["new"] = found.new.tolist()
     if found.sets is not None:
@@ -214,10 +210,7 @@ def batch_embed(
     else:
         needs_networks(explorer)
         with TURN:
-            try:
-                columns, notices = _embedded(explorer, table, type, id, as_new)
-            except UnknownColumns as error:
-                raise UnknownItem(str(error)) from None
+            columns, notices = _embedded(explorer, table, type, id, as_new)
     if given.wants_arrow:
         codes = columns["code"]
         columns["code"] = pa.FixedSizeListArray.from_arrays(pa.array(codes.ravel()), codes.shape[1])

@@ -15,7 +15,8 @@ from coembed.explorer import cards, overview
 from coembed.explorer.asking import Explorer
 from coembed.records import plain
 
-KEPT_CARDS = 1024
+KEPT_CARDS = 4096
+"""Of some ten thousand bytes each."""
 WORTH_PACKING = 500
 """Bytes from which on an answer is packed."""
 

@@ -8,11 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from coembed.errors import InputError
-from coembed.explorer.asking import Explorer, UnknownItem
+from coembed.explorer.asking import Explorer
 from coembed.explorer.cards import class_probabilities
 from coembed.explorer.new_items import cell_text
 from coembed.fitted.class_answers import named_sets
-from coembed.network.readers.new_rows import UnknownColumns
 
 Cell = str | float | bool | list[str] | None
 
@@ -55,12 +54,7 @@ def predict_rows(
     coverage: float | None = None,
 ) -> dict[str, Any]:
     """The class of each row, as :meth:`coembed.fitted.Fitted.predict_rows` tells it."""
-    try:
-        found = explorer.fitted.predict_rows(
-            table_of_rows(rows), type, id=id, as_new=as_new, coverage=coverage
-        )
-    except UnknownColumns as error:
-        raise UnknownItem(str(error)) from None
+    found = explorer.fitted.predict_rows(table_of_rows(rows), type, id=id, as_new=as_new, coverage=coverage)
     facts = explorer.facts(found.type)
     columns = found.as_columns()
     sets = None if found.sets is None else named_sets(found.classes, found.probabilities, found.sets)

@@ -110,7 +110,7 @@ def _in_one_file(page: dict[str, bytes], carried: str) -> str:
     modules = {
         f"coembed/{name}": f"data:text/javascript;base64,{base64.b64encode(text).decode()}"
         for name, text in page.items()
-        if name.endswith(".js")
+        if name.endswith(".js") and name != "docs.js"
     }
     replacements = {
         r'<link rel="stylesheet"[^>]*>': f"<style>{page['style.css'].decode()}</style>",

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from coembed.errors import InputError, no_such
+from coembed.errors import InputError, NoSuch, no_such
 from coembed.network.columns import Cells
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.known_columns import cells_of, code_known, moved_columns
@@ -27,7 +27,7 @@ from coembed.network.relations import Relation
 from coembed.network.ways import ways_of
 
 
-class UnknownColumns(InputError):
+class UnknownColumns(NoSuch):
     """A table has none of the columns that the network knows."""
 
 
