@@ -269,7 +269,7 @@ _FAST: dict[str, Any] = {
     "rank": 128,
     "dim": 128,
     "pair_scores": True,
-    "space_dim": 512,
+    "space_dim": 640,
     "validation_pairs": 0.05,
     "label_ensemble": 1.0,
     "calibrate": True,

@@ -33,7 +33,7 @@ FILLED = 0.12
 """Share of a relation's coordinates that fill up."""
 ACROSS = 4.0
 """How much more coordinates two different types have than one with itself: answers are chosen across."""
-COMMON = (0.25, 0.1, 0.4)
+COMMON = (0.25, 0.1)
 """Powers of how many have a target, by which its row may be divided; that which finds most is taken."""
 RIDGE = 300.0
 PAIRS = 3000
@@ -109,11 +109,12 @@ def _across(
     asked, best = kept.get(relation.name), -1.0
     for power in COMMON if asked is not None else COMMON[:1]:
         divided = vectors / ((owners + 1.0) ** power)[:, None].astype(np.float32)
-        weights = _weights(ways, divided, np.log1p(owners), holdout, relation.name, first)
-        whole = unit_length(np.add.reduce([weights[name] * rows for name, rows in ways.items()]))
-        found = 0.0 if asked is None else asked.recall(whole[asked.rows] @ divided.T)
-        if found > best:
-            best, here, there = found, whole, divided
+        weighed = _weights(ways, divided, np.log1p(owners), holdout, relation.name, first)
+        for weights in (weighed, {"own": 1.0}) if asked is not None else (weighed,):
+            whole = unit_length(np.add.reduce([weight * ways[name] for name, weight in weights.items()]))
+            found = 0.0 if asked is None else asked.recall(whole[asked.rows] @ divided.T)
+            if found > best:
+                best, here, there = found, whole, divided
     wide = np.zeros((owned.shape[1], width), np.float32)
     there = there / max(float(np.linalg.norm(there, axis=1).max(initial=0.0)), 1e-12)
     wide[first:last, : there.shape[1]] = there

@@ -14,7 +14,7 @@ LARGE = 4_000_000
 """Size from which on nobody should wait for epochs without having asked for them."""
 PER_LABEL = 20
 """Entries that a labelled item counts as: every member of the label ensemble is fitted to it."""
-SECONDS: Mapping[str, tuple[float, float]] = {"best": (35, 160), "fast": (2, 11), "paper": (2, 28)}
+SECONDS: Mapping[str, tuple[float, float]] = {"best": (35, 160), "fast": (2, 35), "paper": (2, 28)}
 """By preset, processor seconds of any fit, and of a million entries more."""
 
 
@@ -44,7 +44,7 @@ def seconds_of(network: Network) -> dict[str, float]:
     --------
     >>> from coembed.network import demo_network
     >>> seconds = seconds_of(demo_network())
-    >>> seconds["fast"] < seconds["paper"] < seconds["best"]
+    >>> seconds["fast"] < seconds["best"]
     True
     """
     millions = size_of(network) / 1e6
@@ -58,7 +58,7 @@ def expected_costs(network: Network) -> str:
     --------
     >>> from coembed.network import demo_network
     >>> expected_costs(demo_network())
-    'about 42 s of a processor with preset best, 3 s with fast, 3 s with paper'
+    'about 42 s of a processor with preset best, 4 s with fast, 3 s with paper'
     """
     told = {preset: duration(seconds) for preset, seconds in seconds_of(network).items()}
     best = told.pop("best")

@@ -17,9 +17,9 @@ from coembed.training.rank_blend import ordering
 
 WEIGHED = 50_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
-WIDE_FROM, FINER = 15, 384
-"""Entries an item from which on, where all is solved for, the item model has so many coordinates, which the
-space is made of."""
+FINER_FROM, FINER = 4096, 512
+"""Items at both ends from which on, where all is solved for, the item model has so many coordinates, of which
+the space is made: on Flickr 256 find .28 of what is hidden, 512 find .37."""
 QUICKLY = 6000
 """Pairs that tell most of that, where all is solved for; so few do not tell the order within a row."""
 
@@ -36,7 +36,7 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
     for name, relation in network.relations.items():
         if name in holdout.pairs and fits[name].kind.of_presence:
             own = _own(relation)
-            finer = (FINER, 1) if quick and own.nnz > WIDE_FROM * sum(own.shape) else ()
+            finer = (FINER, 1) if quick and min(own.shape) > FINER_FROM else ()
             fits[name] = replace(fits[name], vectors=item_vectors(own, seed, *finer))
     fitted = replace(fitted, relations=fits)  # to which the weights are added below
     for name, pairs in holdout.pairs.items():
