@@ -22,35 +22,16 @@ from safetensors.numpy import load_file
 
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, locked, make_folder, put_in_place, replacing_file, written
-from coembed.fitted.cell_models import CellModel
-from coembed.fitted.conformal import ClassDoubt, ClassScale
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.format1 import fitted_of_format1
 from coembed.fitted.history_lines import FILE as HISTORY
 from coembed.fitted.history_lines import history_lines
-from coembed.fitted.layers import Layer, LinearLayers, LinearModel, RowLayers, ViewsLayers
+from coembed.fitted.model_record import to_fitted, to_record
 from coembed.fitted.nearest_index import attach_index, build_index, is_index_file
-from coembed.fitted.packed_texts import pack_texts, unpack_texts
-from coembed.fitted.pair_doubt import PairDoubt
-from coembed.fitted.placing import Placing
-from coembed.fitted.score_blend import Blend
 from coembed.fitted.soundness import check_sound
-from coembed.fitted.space import ItemVectors, RelationFit, TypeSpace
-from coembed.fitted.trees import Trees
-from coembed.fitted.way_models import WayModel
-from coembed.network.items import Items, Labels
-from coembed.network.names import Names
-from coembed.network.network import Network
 from coembed.network.readers.read import network_files
-from coembed.network.relations import Column, Relation
 from coembed.progress import Tell
-from coembed.records import fits, pack, plain, unpack
-from coembed.settings import current_names
 from coembed.tensor_files import open_file, save_file
-from coembed.views import Lens, Neighbours, Reading, TypeLens
-from coembed.views.basis import PositionBasis, WordBasis
-from coembed.views.cells import CellLayout
-from coembed.views.lens import Step
 
 FORMAT, VERSION = "coembed model", 2
 RECORD = "model.json"
@@ -59,44 +40,6 @@ _HALF_NAME = re.compile(r"\.(arrays|record)-[0-9]+\.tmp")
 _REMEDY = "save the model again, or train it anew"
 MAPPED_FROM = 1 << 28
 """Size in bytes from which arrays stay in their file: mapped, and not compared with their checksum."""
-LISTED_NAMES = 100_000
-"""Names of a type up to which they are decoded at once; more are when looked at."""
-CLASSES = (
-    TypeSpace,
-    RelationFit,
-    Blend,
-    ItemVectors,
-    CellModel,
-    ClassDoubt,
-    ClassScale,
-    PairDoubt,
-    WayModel,
-    Trees,
-    Placing,
-    Layer,
-    ViewsLayers,
-    LinearLayers,
-    LinearModel,
-    RowLayers,
-    Lens,
-    TypeLens,
-    Step,
-    Reading,
-    Neighbours,
-    WordBasis,
-    PositionBasis,
-    CellLayout,
-    Column,
-    Relation,
-)
-
-_PARTS: dict[str, Any] = {
-    "labels": dict[str, np.ndarray],
-    "network": tuple[Relation, ...],
-    "types": dict[str, TypeSpace],
-    "relations": dict[str, RelationFit],
-    "placing": Placing | None,
-}
 
 
 def save(
@@ -141,7 +84,7 @@ def save(
         # or another one that saves here could remove arrays whose record is yet to be written
         with locked(place):
             try:
-                record, arrays = _to_record(fitted)
+                record, arrays = to_record(fitted)
                 name = _write_arrays(place, arrays)
                 _write_record(place, {"format": FORMAT, "version": VERSION, "arrays": name, **record})
             except BaseException:
@@ -191,107 +134,10 @@ def load(folder: str | os.PathLike[str], *, check: bool | None = None) -> Fitted
     arrays = _read_arrays(place, record, check)
     small = sum(array.nbytes for array in arrays.values()) < MAPPED_FROM
     with _blaming(place):
-        fitted = fitted_of_format1(record, arrays) if record["version"] == 1 else _to_fitted(record, arrays)
+        fitted = fitted_of_format1(record, arrays) if record["version"] == 1 else to_fitted(record, arrays)
         check_sound(fitted, values=small if check is None else check)
     attach_index(fitted, place, record["arrays"])
     return fitted
-
-
-def _to_record(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    network = fitted.network
-    texts: dict[str, np.ndarray] = {}
-
-    def keep(names: Any) -> str | None:
-        if names is None:
-            return None
-        key = f"n{len(texts) // 2}"
-        texts[f"{key}.bytes"], texts[f"{key}.offsets"] = pack_texts(names)
-        return key
-
-    types = [
-        {
-            "name": name,
-            "ids": keep(items.ids),
-            "titles": keep(items.titles),
-            "classes": None if items.labels is None else keep(items.labels.classes),
-            "column": None if items.labels is None else items.labels.column,
-        }
-        for name, items in network.types.items()
-    ]
-    labels = {name: items.labels.values for name, items in network.types.items() if items.labels is not None}
-    tree, arrays = pack(
-        {
-            "labels": labels,
-            "network": list(network.relations.values()),
-            "types": fitted.types,
-            "relations": fitted.relations,
-            "placing": fitted.placing,
-        }
-    )
-    record = {
-        "name": network.name,
-        "notices": list(network.notices),
-        "preset": fitted.preset,
-        "origin": fitted.origin,
-        "settings": plain(fitted.settings),
-        "types": types,
-        "history": plain(fitted.history),
-        "rest": tree,
-    }
-    return record, arrays | {name: np.ascontiguousarray(array) for name, array in texts.items()}
-
-
-def _to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
-    rest = unpack(record["rest"], arrays, CLASSES)
-    for part, hint in _PARTS.items():
-        if not fits(rest[part], hint):
-            raise InputError(f"its part {part!r} is not that of a model")
-    types = []
-    for said in record["types"]:
-        name = str(said["name"])
-        labels = None
-        if said["classes"] is not None:
-            values, classes = rest["labels"][name], _texts(arrays, said["classes"], listed=True)
-            _check_labels(values, len(classes))
-            labels = Labels(classes, values, str(said["column"]))
-        titles = None if said["titles"] is None else _texts(arrays, said["titles"])
-        types.append(Items(name, _texts(arrays, said["ids"]), titles, labels))
-    for relation in rest["network"]:
-        if relation.values.dtype != np.float32:
-            raise InputError(f"its {relation.name} are not float32")
-    network = Network.of(types, rest["network"], str(record["name"]), [str(n) for n in record["notices"]])
-    for name, items in network.types.items():
-        observed = None if items.labels is None else items.labels.values
-        for what, given in (("labels", observed), ("titles", items.titles)):
-            if given is not None and len(given) != len(items):
-                raise InputError(f"its {what} do not fit its items of type {name}")
-    return Fitted(
-        network=network,
-        settings=current_names(record["settings"]),
-        history=dict(record["history"]),
-        preset=str(record["preset"]),
-        types=rest["types"],
-        relations=rest["relations"],
-        placing=rest["placing"],
-        origin=dict(record["origin"]),
-    )
-
-
-def _check_labels(values: np.ndarray, n_classes: int) -> None:
-    several = values.ndim == 2
-    if values.dtype != (np.int8 if several else np.int64) or values.ndim not in (1, 2):
-        raise InputError("its labels are not whole numbers")
-    most = 1 if several else n_classes - 1
-    fits = not several or values.shape[1] == n_classes
-    if not fits or (values.size and not (values.min() >= -1 and values.max() <= most)):
-        raise InputError("its labels do not fit its classes")
-
-
-def _texts(arrays: dict[str, np.ndarray], key: str, listed: bool = False) -> Any:
-    octets, offsets = arrays[f"{key}.bytes"], arrays[f"{key}.offsets"]
-    if listed or len(offsets) <= LISTED_NAMES:
-        return unpack_texts(octets, offsets)
-    return Names(octets, offsets)
 
 
 def _read_record(place: Path) -> dict[str, Any]:
