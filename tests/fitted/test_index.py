@@ -8,7 +8,7 @@ from safetensors.numpy import load_file
 
 from coembed import tensor_files
 from coembed.errors import InputError
-from coembed.fitted import Fitted, load, nearest_index, save, storage
+from coembed.fitted import Fitted, load, model_record, nearest_index, save, storage
 from coembed.fitted.format1 import plain_fitted
 from coembed.fitted.moments import unit_length
 from coembed.fitted.nearest_index import build_index, index_of, nearest_exactly
@@ -52,7 +52,7 @@ def few(monkeypatch):
     """As if a hundred items were many."""
     monkeypatch.setattr(nearest_index, "EXACT_ITEMS", 100)
     monkeypatch.setattr(storage, "MAPPED_FROM", 1)
-    monkeypatch.setattr(storage, "LISTED_NAMES", 10)
+    monkeypatch.setattr(model_record, "LISTED_NAMES", 10)
 
 
 def answers(fitted):

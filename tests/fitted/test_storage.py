@@ -97,7 +97,7 @@ def test_a_new_model_replaces_the_old_and_leaves_no_litter(fitted, unlabelled, t
     assert len(list(tmp_path.iterdir())) == 1
 
 
-STEPS = ["save_file", "checksum", "_to_record", "_remove_arrays"]
+STEPS = ["save_file", "checksum", "to_record", "_remove_arrays"]
 
 
 @pytest.mark.parametrize("step", STEPS)
