@@ -71,7 +71,7 @@ def leading_eigenvectors(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np
     Examples
     --------
     >>> values, vectors = leading_eigenvectors(sp.csr_array(np.diag([0.1, -0.9, 0.5])), 2, seed=0)
-    >>> values.round(4).tolist(), abs(vectors).round(2).T.tolist()
+    >>> values.astype(float).round(4).tolist(), abs(vectors).round(2).T.tolist()
     ([0.5, 0.1], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     """
     width = min(rank + SPARE, matrix.shape[0])
