@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from coembed.network import Network
 
-LARGE = 4_000_000
+LARGE = 20_000_000
 """Size from which on nobody should wait for epochs without having asked for them."""
 PER_LABEL = 20
 """Entries that a labelled item counts as: every member of the label ensemble is fitted to it."""
