@@ -71,7 +71,7 @@ def test_the_spread_is_that_of_the_score_shown(demo):
     for _ in range(4000):
         at = Moments(rng.normal(moments.mean, np.sqrt(moments.variance)), moments.variance)
         drawn.append(expit(blend.logits_of([logits(at, True), *others]) + fitted.shifts["likely"]))
-    np.testing.assert_allclose(spread, np.std(drawn, axis=0), rtol=0.35, atol=2e-4)
+    np.testing.assert_allclose(spread, np.std(drawn, axis=0), rtol=0.45, atol=2e-4)
     assert np.all((shown > 0) & (shown < 1))
 
 

@@ -141,6 +141,7 @@ def train(
     data = read(*network, **tables) if job.processes == 1 else None  # else the first of them reads
 
     from coembed.training.costs import LARGE, default_preset, expected_costs
+    from coembed.training.fit import choose_device
 
     preset, task = preset or given.preset, task or given.task or "classification"
     if preset is None:
@@ -155,6 +156,7 @@ def train(
     if save_config is not None and job.first:
         write_config(save_config, preset, task, settings)
     trackers = _trackers(tensorboard, mlflow) if job.first else []
+    choose_device(settings.device)  # a slip is told before anything else
     if data is not None and not quiet:
         for notice in data.notices:
             say(f"note: {notice}", "yellow")

@@ -61,17 +61,14 @@ def save(
 
     Examples
     --------
-    A model of two nodes and no attributes:
-
     >>> import tempfile
-    >>> two = Network.build([[0, 1], [1, 0]])
-    >>> ones, none = np.ones((2, 1), dtype=np.float32), np.ones((0, 1), dtype=np.float32)
-    >>> types = {"node": TypeSpace(ones, ones), "attribute": TypeSpace(none, none)}
-    >>> relations = {"links": RelationFit(), "attributes": RelationFit()}
-    >>> fitted = Fitted(two, {}, {}, "paper", types, relations)
+    >>> from coembed.network import demo_network
+    >>> from coembed.settings import preset_settings
+    >>> from coembed.training import fit
+    >>> fitted = fit(demo_network(), preset_settings("paper", epochs=1, dim=2))
     >>> folder = save(fitted, tempfile.mkdtemp())
-    >>> load(folder).score_links([[0, 1]], expected=False).round(2)
-    array([0.73], dtype=float32)
+    >>> bool((load(folder).predict() == fitted.predict()).all())
+    True
     """
     place = check_place(folder)
     try:
