@@ -14,7 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from coembed.errors import InputError, NoSuch
-from coembed.explorer import batch_routes, item_routes, overview_routes, refusals, work_routes
+from coembed.explorer import (
+    batch_routes,
+    item_routes,
+    overview_routes,
+    refusals,
+    selection_routes,
+    work_routes,
+)
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.cards import reference
 from coembed.explorer.guard import LOOPBACK, Guard, error_body
@@ -36,10 +43,11 @@ CODES = {
     413: "too_large",
     422: "invalid",
 }
-ROUTES = (overview_routes, item_routes, work_routes, batch_routes)
+ROUTES = (overview_routes, item_routes, selection_routes, work_routes, batch_routes)
 TAGS = {
     "model": "The model as a whole.",
     "items": "One item: found, told, compared, completed.",
+    "selections": "Many items at once: found by a query, set apart, as tables and files.",
     "work": "Reasons, new items, pairs.",
     "batch": "Thousands of items a request: a table in, a table out, as columns in JSON or as Arrow.",
     "service": "For whoever runs the server.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,12 +17,11 @@ from coembed.fitted.fitted import Fitted
 from coembed.fitted.label_quality import judge
 from coembed.fitted.name_search import NameIndex
 from coembed.maps.layout import Layout, Plane
-from coembed.maps.naming import item_weights
 from coembed.maps.picture import coloured_type
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
-from coembed.network.ways import Way, ways_of
+from coembed.network.ways import Way, item_weights, ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.label_quality import Quality
@@ -126,10 +126,14 @@ class Explorer:
     ----------
     truth
         A network with labels that the fit did not see, by which the quality is judged.
+    folder
+        Where the model is, beside which selections and corrections are kept.
     """
 
-    def __init__(self, fitted: Fitted, layout: Layout, truth: Network | None = None) -> None:
-        self.fitted, self.layout = fitted, layout
+    def __init__(
+        self, fitted: Fitted, layout: Layout, truth: Network | None = None, folder: Path | None = None
+    ) -> None:
+        self.fitted, self.layout, self.folder = fitted, layout, folder
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
         self.quality: Quality | None = judge(fitted, truth) if truth is not None else None

@@ -55,6 +55,11 @@ class TypesAnswer(BaseModel):
     relations: list[RelationEntry]
 
 
+class Look(BaseModel):
+    colour: str
+    mark: str
+
+
 class Model(Health, TypesAnswer):
     plain: bool
     coloured: str = Field(description="The type whose classes are the colours of the map.")
@@ -72,6 +77,7 @@ class Model(Health, TypesAnswer):
     judged: bool
     scores: dict[str, Unit]
     class_list: list[ClassEntry]
+    palette: list[Look] = Field(description="For the values of any other field.")
     examples: list[ItemRef]
 
 

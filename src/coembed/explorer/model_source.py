@@ -43,7 +43,7 @@ class Source:
         """The model with its layout, made now if it was never made."""
         with self.turn:
             layout = cached_layout(fitted, self.model, self.method, progress=progress)
-        return Explorer(fitted, layout, truth)
+        return Explorer(fitted, layout, truth, self.model)
 
 
 def bundled_truth(fitted: Fitted) -> Network | None:

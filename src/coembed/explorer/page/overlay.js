@@ -13,6 +13,7 @@ export function drawOverlay(map, css) {
   const pen = overlay.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
+  drawWithin(map, pen, css);
   drawLinks(map, pen, css);
   drawEllipses(map, pen, css);
   drawRings(map, pen, css);
@@ -26,6 +27,40 @@ export function drawOverlay(map, css) {
   drawNewcomer(map, pen, css, taken);
   drawNames(map, pen, css, taken);
   drawLasso(map, pen, css);
+}
+
+// links within a selection, each relation in its style
+function drawWithin(map, pen, css) {
+  const { items, view, width, height } = map;
+  for (const { from, to, colour, dash, shown, directed } of map.within) {
+    if (!shown) continue;
+    pen.lineWidth = 1.1;
+    pen.setLineDash(dash);
+    pen.strokeStyle = css(colour, from.length > 800 ? 0.28 : 0.55);
+    pen.fillStyle = css(colour, 0.8);
+    pen.beginPath();
+    const heads = new Path2D();
+    for (let l = 0; l < from.length; l++) {
+      if (!items.shown[from[l]] || !items.shown[to[l]]) continue;
+      const ax = (items.x[from[l]] - view.x) * view.scale + width / 2;
+      const ay = height / 2 - (items.y[from[l]] - view.y) * view.scale;
+      const bx = (items.x[to[l]] - view.x) * view.scale + width / 2;
+      const by = height / 2 - (items.y[to[l]] - view.y) * view.scale;
+      pen.moveTo(ax, ay);
+      pen.lineTo(bx, by);
+      const length = Math.hypot(bx - ax, by - ay);
+      if (!directed || length < 14) continue;
+      const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+      const [tx, ty] = [bx - 5 * ux, by - 5 * uy];
+      heads.moveTo(tx, ty);
+      heads.lineTo(tx - 6 * ux - 3 * uy, ty - 6 * uy + 3 * ux);
+      heads.lineTo(tx - 6 * ux + 3 * uy, ty - 6 * uy - 3 * ux);
+      heads.closePath();
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    if (directed) pen.fill(heads);
+  }
 }
 
 function drawLinks(map, pen, css) {

@@ -3,7 +3,8 @@ import { isReport } from "coembed/api.js";
 import { addingPanel, draft, draftOf } from "coembed/adding.js";
 import { itemCard, wordsOf } from "coembed/cards.js";
 import { $, count, h, short } from "coembed/dom.js";
-import { selectionPanel, startPanel } from "coembed/panels.js";
+import { startPanel } from "coembed/panels.js";
+import { chosenItems, selectionPanel } from "coembed/selection.js";
 import { failure, loading } from "coembed/parts.js";
 import * as state from "coembed/state.js";
 import { isAttribute } from "coembed/types.js";
@@ -26,9 +27,16 @@ export async function showPanel(page, now) {
   showing?.abort();
   showing = new AbortController();
   const { signal } = showing;
-  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null });
+  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null, within: [] });
+  map.filter = now.only !== undefined ? page.matching : null;
+  map.recolour();
+  const selection = chosenItems(page, now);
+  page.chosen = selection.chosen;
+  map.kept = selection.outline;
+  map.marked = now.lasso !== undefined || page.matching ? new Set(selection.chosen) : new Set();
+  map.recolour();
   const open = state.opened(now);
-  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined);
+  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined || Boolean(page.matching));
   if (open) {
     const { type, id } = open;
     map.selected = items.find(type, id);
@@ -51,13 +59,8 @@ export async function showPanel(page, now) {
     toTop();
     map.recolour();
     if (innerWidth > 800 && !Object.keys(draft(now.new).joined).length) focus();
-  } else if (now.lasso !== undefined) {
-    const outline = now.lasso.split(",").map(Number).filter(Number.isFinite);
-    const chosen = outline.length >= 6 ? items.inside(outline) : [];
-    map.kept = outline;
-    map.marked = new Set(chosen);
-    map.recolour();
-    fill(selectionPanel({ model, items, chosen }));
+  } else if (now.lasso !== undefined || page.matching) {
+    fill(selectionPanel(page, now, selection.chosen, signal));
     toTop();
   } else {
     map.recolour();

@@ -1,10 +1,8 @@
 // What the panel shows when no card is open: where to begin, and what was selected.
 import { count, h, percent, short } from "coembed/dom.js";
-import { heading, itemLink, section } from "coembed/parts.js";
+import { itemLink, section } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
 import { many, one, sign } from "coembed/types.js";
-
-const ROWS = 200;
 
 export function startPanel({ model, items, accuracy, addNode, isReport }) {
   const types = model.types.filter((type) => type.items);
@@ -48,32 +46,20 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
   );
 }
 
-export function selectionPanel({ model, items, chosen }) {
-  const rows = chosen.slice().sort((a, b) => items.weight[b] - items.weight[a]);
-  const nodes = rows.filter((i) => items.isColoured(i));
-  const counts = model.types.filter((type) => type.items || model.plain).map((type) => `${count(rows.filter((i) => items.type(i) === type.name).length)} ${many(model, type.name)}`);
-  const shares = model.class_list.map((entry, k) => ({ entry, nodes: nodes.filter((i) => items.label[i] === k).length })).filter((each) => each.nodes);
+// how the selected items are shared among the classes
+export function classShares(model, items, rows) {
+  const shares = model.class_list.map((entry) => ({ entry, nodes: 0 }));
+  for (const i of rows) if (items.isColoured(i) && items.label[i] >= 0) shares[items.label[i]].nodes += 1;
+  const some = shares.filter((each) => each.nodes);
+  if (!some.length) return null;
   return h(
-    "article.card",
-    { "data-kind": "selection" },
-    heading("selection", counts.join(", ")),
-    rows.length
-      ? [
-          shares.length
-            ? h(
-                "div.stack",
-                { role: "img", "aria-label": shares.map(({ entry, nodes: n }) => `${entry.label} ${n}`).join(", ") },
-                shares.map(({ entry, nodes: n }) => h("i", { title: `${entry.label}: ${n}`, style: { flexGrow: String(n), background: css(classColour(entry)) } })),
-              )
-            : null,
-          h("p", {}, h("button.primary", { type: "button", id: "download", onclick: () => download(model, items, rows) }, "Download csv"), rows.length > ROWS ? h("small", {}, ` ${ROWS} of ${count(rows.length)} are listed; the file has all.`) : null),
-          table(model, items, rows.slice(0, ROWS)),
-        ]
-      : h("p.empty", {}, "Nothing lies inside. Draw around some points, or show the classes that are hidden."),
+    "div.stack",
+    { role: "img", "aria-label": some.map(({ entry, nodes }) => `${entry.label} ${nodes}`).join(", ") },
+    some.map(({ entry, nodes }) => h("i", { title: `${entry.label}: ${nodes}`, style: { flexGrow: String(nodes), background: css(classColour(entry)) } })),
   );
 }
 
-function table(model, items, rows) {
+export function rowsOf(model, items, rows) {
   return h(
     "table.rows",
     {},
@@ -96,7 +82,8 @@ function table(model, items, rows) {
   );
 }
 
-function download(model, items, rows) {
+// in a report, where no server writes files
+export function download(items, rows) {
   const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
   // a program that opens the file must not take a name for a formula
   const name = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

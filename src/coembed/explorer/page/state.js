@@ -2,9 +2,11 @@
 //   node, attribute: the card that is open     tab: which view      hide: classes switched off
 //   type and item: the same for other types    off: layers switched off
 //   view: x,y,scale                            lasso: x,y,x,y,...
-//   new: an item being added, as JSON
+//   new: an item being added, as JSON          q, only: a query, and whether others are hidden
+//   colour, size: what they mean               against: a query, what a selection is compared with
+//   links: drawn within a selection            sort: of the table, with a minus from the top
 
-const KEYS = ["tab", "node", "attribute", "type", "item", "new", "lasso", "hide", "off", "view"];
+const KEYS = ["tab", "node", "attribute", "type", "item", "new", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
 const ITEMS = ["node", "attribute", "item"]; // an id may be empty
 const listeners = new Set();
 let current = read();
