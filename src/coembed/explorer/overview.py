@@ -17,7 +17,6 @@ from coembed.network.items import UNKNOWN
 from coembed.progress import LOSS_PARTS
 from coembed.version import __version__
 
-
 NAMED = 40
 """Values of a field that have a colour of their own."""
 

@@ -103,7 +103,7 @@ function quantileEdges(sorted) {
   return [...new Set([...edges, sorted.at(-1)])];
 }
 
-export const valueText = (kind, value) => (kind === "date" ? new Date(value * 86_400_000).toISOString().slice(0, 10) : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : figure(value).replace(/\.00$/, ""));
+export const valueText = (kind, value) => (kind === "date" ? new Date(value * 86_400_000).toISOString().slice(0, 10) : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number.isInteger(value) ? String(value) : figure(value));
 
 const span = (kind, low, high, last) => (low === high ? valueText(kind, low) : `${valueText(kind, low)} ${last ? "to" : "to under"} ${valueText(kind, high)}`);
 

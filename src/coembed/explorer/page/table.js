@@ -39,7 +39,7 @@ export async function tableSheet(place, page) {
   place.replaceChildren(
     h("h2", {}, selected ? "What is selected" : "All items"),
     h(
-      "form.line",
+      "form.bench",
       { onsubmit: (event) => (event.preventDefault(), again({ filter: filter.value.trim() })) },
       filter,
       h("label.choose", {}, h("span", {}, "Rows"), h("select", { id: "table-type", onchange: (event) => (state.set({ sort: null }, { small: true }), again({ type: event.target.value })) }, types.map((type) => h("option", { value: type.name, selected: type.name === told.type }, `${short(many(model, type.name), 30)} (${count(told.counts[type.name] ?? 0)})`)))),
