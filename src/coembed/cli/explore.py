@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ from coembed.untrusted import reading
 
 if TYPE_CHECKING:
     from coembed.explorer import Serving, Source
+    from coembed.fitted import Fitted
+    from coembed.fitted.corrections import Correction
+    from coembed.progress import EpochProgress, Tell
 
 PORT = 8642
 LAYING_OUT = "laying out the map"
@@ -69,7 +73,10 @@ Cors = Annotated[
 ]
 AllowChanges = Annotated[
     bool,
-    typer.Option("--allow-changes", help="An address by which the model is loaded again; needs the token."),
+    typer.Option(
+        "--allow-changes",
+        help="Keep selections and corrections beside the model, load or train it again; needs the token.",
+    ),
 ]
 AccessLog = Annotated[
     str | None,
@@ -90,6 +97,7 @@ def explore(
     port: Port = PORT,
     token: Token = None,
     token_file: TokenFile = None,
+    allow_changes: AllowChanges = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
     quiet: Quiet = False,
 ) -> None:
@@ -100,12 +108,14 @@ def explore(
     `coembed explore demo/model`
 
     `coembed explore model --truth wordnet.npz --no-browser`
+
+    `coembed explore model --allow-changes`
     """
     given = _token(token, token_file)
     _check_extra()
     from coembed.explorer import Serving, Source
 
-    how = Serving(host, port, given)
+    how = Serving(host, port, given, allow_changes=allow_changes, retrain=_retrain if allow_changes else None)
     _serve(Source(model, truth, method), how, quiet, browser=browser, elsewhere=True)
 
 
@@ -171,6 +181,15 @@ def report(
     with WorkProgress("writing cards", quiet) as progress:
         write_report(explorer, output, cards, progress)
     say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
+
+
+def _retrain(
+    fitted: Fitted, corrections: Sequence[Correction], progress: EpochProgress, steps: Tell
+) -> Fitted:
+    """Train again; torch is only needed now."""
+    from coembed.training.retraining import retrain
+
+    return retrain(fitted, corrections, progress=progress, steps=steps)
 
 
 def _token(token: str | None, file: Path | None) -> str | None:

@@ -136,6 +136,7 @@ class Explorer:
         self.fitted, self.layout, self.folder = fitted, layout, folder
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
+        self.truth = truth
         self.quality: Quality | None = judge(fitted, truth) if truth is not None else None
         self.types = {name: TypeFacts(fitted, name) for name in self.network.types}
         self.main = self.types[self.network.main.name]

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from coembed.explorer import comparing, selection_tables, selections
 from coembed.explorer import selection_schemas as schemas
-from coembed.explorer import selection_tables, selections
 from coembed.explorer.kept_answers import Json
 from coembed.explorer.request_schemas import LONGEST_ID
-from coembed.explorer.routes import Asked, Limit, Offset
+from coembed.explorer.routes import Asked, IdParameter, Limit, Offset, TypeParameter
 from coembed.explorer.work_routes import TURN
 
 router = APIRouter(tags=["selections"])
@@ -40,6 +40,17 @@ def values(
     field: Annotated[str, Query(max_length=LONGEST_ID, examples=["degree", "has:river"])],
 ) -> Response:
     return asked.values(field).answer(request)
+
+
+@router.get("/compare", response_model=schemas.CompareAnswer, summary="Two items side by side")
+def compare(
+    asked: Asked,
+    id: IdParameter,
+    other: IdParameter,
+    type: TypeParameter = None,
+    other_type: TypeParameter = None,
+) -> Response:
+    return Json(comparing.compare(asked.explorer, id, type, other, other_type))
 
 
 @router.post("/selection/apart", response_model=schemas.ApartAnswer, summary="What sets a selection apart")

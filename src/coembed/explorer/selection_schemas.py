@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from coembed.explorer.item_schemas import Listed
+from coembed.explorer.item_schemas import ItemRef, Listed
 from coembed.explorer.request_schemas import (
     LONGEST_ID,
-    LONGEST_NAME,
     MOST_BATCH,
     Count,
     Id,
@@ -146,13 +145,46 @@ class LinksAnswer(BaseModel):
     relations: list[RelationLinks]
 
 
-class Side(BaseModel):
-    """An attribute or item that one or both of two have."""
+class ItemWithLabel(ItemRef):
+    label: str | None
 
-    id: str
-    type: str
-    title: str
+
+class Entries(BaseModel):
+    total: int
+    items: list[ItemWithLabel]
+
+
+class SharedEntries(BaseModel):
     relation: str
+    backwards: bool
+    other: str
+    both: Entries
+    first: Entries
+    second: Entries
 
 
-NameText = Annotated[str, Field(max_length=LONGEST_NAME)]
+class ComparedClass(BaseModel):
+    label: str
+    probabilities: list[float]
+
+
+class ComparedCell(BaseModel):
+    column: str
+    known: list[str | None]
+    expected: list[str | None]
+
+
+class ComparedLink(BaseModel):
+    relation: str
+    known: bool
+    score: float
+    std: float
+
+
+class CompareAnswer(BaseModel):
+    items: list[ItemWithLabel]
+    cosine: float
+    classes: list[ComparedClass]
+    cells: list[ComparedCell]
+    relations: list[SharedEntries]
+    linked: list[ComparedLink]

@@ -119,6 +119,10 @@ const server = {
   fields: () => ask("fields"),
   values: (field) => ask(`values?${query({ field })}`),
   selection: (what, body, signal) => ask(`selection/${what}`, { body, signal }),
+  compare: (first, second) => ask(`compare?${query({ id: first.id, type: first.type, other: second.id, other_type: second.type })}`),
+  askNext: (type, k) => ask(`ask-next?${query({ type, k })}`),
+  changes: () => ask("changes"),
+  change: (what, body = {}) => ask(what, { body: Object.keys(body).length ? body : undefined, method: "POST" }),
   export: (body) => ask("selection/export", { body, file: true }),
   place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };

@@ -53,7 +53,7 @@ async function start() {
   const page = { api, model, items, map, accuracy: null, isReport, adding: null, matching: null, chosen: [], closeUp: () => closeUp(page) };
   globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
-  page.fields = isReport ? null : await api.fields();
+  [page.fields, page.changes] = isReport ? [null, null] : await Promise.all([api.fields(), api.changes()]);
   makeTabs();
   makeSearch(page);
   page.line = makeLine(page);
@@ -85,7 +85,7 @@ async function follow(page, now, before) {
     if ([x, y, scale].every(Number.isFinite) && scale > 0) map.look({ x, y, scale }, { told: false });
   }
   map.touched = false;
-  const changed = ["node", "attribute", "type", "item", "lasso", "q", "only", "against", "links"].some((key) => now[key] !== before[key]) || ((page.matching || now.lasso !== undefined) && now.hide !== before.hide) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
+  const changed = ["node", "attribute", "type", "item", "with", "label", "lasso", "q", "only", "against", "links"].some((key) => now[key] !== before[key]) || ((page.matching || now.lasso !== undefined) && now.hide !== before.hide) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
   if (changed || page.fresh === undefined) showPanel(page, now);
   page.fresh = false;
   if (changed && page.table) page.table.offset = 0;
@@ -314,19 +314,22 @@ function makeKeys(page) {
     0: () => map.glide(map.fitted()),
     l: () => toggleLasso(map),
     v: () => selectView(page),
+    b: () => page.model.classes && page.changes && state.set({ ...state.only({ label: "1" }), tab: null }),
     d: () => switchTheme(page),
     n: () => $("add-button").hidden || addNode(),
     "?": help,
     Escape: () => {
       if (map.lassoing) toggleLasso(map);
-      else if (state.opened(state.get()) || state.get().new !== undefined) state.set(state.only({}));
+      else if (state.opened(state.get()) || state.get().new !== undefined || state.get().label !== undefined) state.set(state.only({}));
       else state.set({ ...state.only({}), q: null, only: null, against: null, links: null });
       if (document.activeElement === document.body) $("overlay").focus({ preventScroll: true });
     },
   };
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, dialog");
-    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape") || !keys[event.key]) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
+    if (!typing && page.onKey?.(event.key)) return event.preventDefault();
+    if (!keys[event.key]) return;
     if (typing && event.target.closest("dialog")) return;
     event.preventDefault();
     keys[event.key]();
@@ -369,6 +372,7 @@ function help() {
     ["l", "draw around points (or hold Shift and draw)"],
     ["v", "select what is in view"],
     ["n", "add an item"],
+    ["b", "label what the model is in doubt about; there 1 to 9, s to skip, u to undo"],
     ["d", "light or dark"],
     ["Esc", "close"],
   ];

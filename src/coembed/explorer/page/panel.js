@@ -5,6 +5,9 @@ import { itemCard, wordsOf } from "coembed/cards.js";
 import { $, count, h, short } from "coembed/dom.js";
 import { startPanel } from "coembed/panels.js";
 import { chosenItems, selectionPanel } from "coembed/selection.js";
+import { compareBox, comparisonPanel } from "coembed/comparison.js";
+import { keepForm, keptList } from "coembed/keeping.js";
+import { correctBox, labellingPanel } from "coembed/labelling.js";
 import { failure, loading } from "coembed/parts.js";
 import * as state from "coembed/state.js";
 import { isAttribute } from "coembed/types.js";
@@ -36,8 +39,12 @@ export async function showPanel(page, now) {
   map.marked = now.lasso !== undefined || page.matching ? new Set(selection.chosen) : new Set();
   map.recolour();
   const open = state.opened(now);
-  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined || Boolean(page.matching));
-  if (open) {
+  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.label !== undefined || now.lasso !== undefined || Boolean(page.matching));
+  if (open && now.with !== undefined) await showComparison(page, now, open, signal);
+  else if (now.label !== undefined) {
+    fill(labellingPanel(page, signal, (i) => point(page, i)));
+    toTop();
+  } else if (open) {
     const { type, id } = open;
     map.selected = items.find(type, id);
     map.recolour();
@@ -60,14 +67,38 @@ export async function showPanel(page, now) {
     map.recolour();
     if (innerWidth > 800 && !Object.keys(draft(now.new).joined).length) focus();
   } else if (now.lasso !== undefined || page.matching) {
-    fill(selectionPanel(page, now, selection.chosen, signal));
+    const made = selectionPanel(page, now, selection.chosen, signal);
+    if (selection.chosen.length) made.append(keepForm(page, now, selection.chosen) ?? "");
+    fill(made);
     toTop();
   } else {
     map.recolour();
-    fill(startPanel({ ...page, addNode }));
+    fill(startPanel({ ...page, addNode, kept: keptList(page, () => showPanel(page, state.get())) }));
     toTop();
   }
   page.closeUp();
+}
+
+// one item is meant: it is raised and in view
+function point({ map }, i) {
+  map.selected = i;
+  map.recolour();
+  if (i >= 0) map.show(i);
+}
+
+async function showComparison(page, now, open, signal) {
+  const { map, items, api, model } = page;
+  const other = { type: now.withtype ?? open.type, id: now.with };
+  map.marked = new Set([items.find(open.type, open.id), items.find(other.type, other.id)].filter((i) => i >= 0));
+  map.recolour();
+  fill(loading());
+  try {
+    const told = await api.compare(open, other);
+    if (!signal.aborted) fill(comparisonPanel(page, told));
+  } catch (error) {
+    fill(h("article.card", {}, failure(error, model)));
+  }
+  toTop();
 }
 
 function showCard(page, card, signal) {
@@ -76,6 +107,7 @@ function showCard(page, card, signal) {
   let near = card.relations.flatMap((walked) => walked.has.items);
   join(near);
   const { panel: made, explain } = itemCard({ model, api, card, startFrom: isReport ? null : startFrom });
+  if (!isReport) made.append(...[correctBox(page, card), compareBox(page, card)].filter(Boolean));
   fill(made);
   if (model.can_embed && !isAttribute(model, card.type)) {
     const words = wordsOf(model, card);

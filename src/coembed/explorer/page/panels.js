@@ -2,9 +2,10 @@
 import { count, h, percent, short } from "coembed/dom.js";
 import { itemLink, section } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
+import * as state from "coembed/state.js";
 import { many, one, sign } from "coembed/types.js";
 
-export function startPanel({ model, items, accuracy, addNode, isReport }) {
+export function startPanel({ model, items, accuracy, addNode, isReport, kept, changes }) {
   const types = model.types.filter((type) => type.items);
   const labelled = types.filter((type) => type.classes.length);
   const known = labelled.reduce((sum, type) => sum + type.labelled, 0);
@@ -34,12 +35,15 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
       h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
     ),
     types.map((type) => section(`${type === first ? "Begin with" : "or"} ${short(one(model, type.name), 50)}`, null, h("div.chips", {}, examples(type.name)))),
+    kept,
     section(
       "or ask",
       null,
       h("ul.ask", {}, [
         h("li", {}, "search above, typing errors included ", h("kbd", {}, "/")),
+        isReport ? null : h("li", {}, "say which items are meant, in a query ", h("kbd", {}, "f")),
         h("li", {}, "draw around points to list and download them ", h("kbd", {}, "l")),
+        model.classes && changes?.allowed ? h("li", {}, h("button.link", { type: "button", id: "start-labelling", onclick: () => state.set({ ...state.only({ label: "1" }), tab: null }) }, "label"), " what the model is in doubt about ", h("kbd", {}, "b")) : null,
         model.can_embed && !isReport ? h("li", {}, h("button.link", { type: "button", onclick: addNode }, model.plain ? "add a node" : "add an item"), " and see where it falls ", h("kbd", {}, "n")) : null,
       ].filter(Boolean)),
     ),

@@ -38,7 +38,6 @@ export function selectionPanel(page, now, chosen, signal) {
   panel.append(
     ...[classShares(model, items, rows), actions(page, now, rows), isReport ? null : apartSection(page, now, chosen, signal), isReport ? null : linksSection(page, now, chosen, signal), section("Its items", rows.length > ROWS ? `the ${ROWS} best linked of ${count(rows.length)}` : "best linked first", rowsOf(model, items, rows.slice(0, ROWS)))].filter(Boolean),
   );
-  page.keep?.(panel, now, chosen);
   return panel;
 }
 

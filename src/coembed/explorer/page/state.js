@@ -4,10 +4,11 @@
 //   view: x,y,scale                            lasso: x,y,x,y,...
 //   new: an item being added, as JSON          q, only: a query, and whether others are hidden
 //   colour, size: what they mean               against: a query, what a selection is compared with
+//   with, withtype: compared with the card     label: what to label next
 //   links: drawn within a selection            sort: of the table, with a minus from the top
 
-const KEYS = ["tab", "node", "attribute", "type", "item", "new", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
-const ITEMS = ["node", "attribute", "item"]; // an id may be empty
+const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
+const ITEMS = ["node", "attribute", "item", "with"]; // an id may be empty
 const listeners = new Set();
 let current = read();
 
@@ -52,7 +53,7 @@ addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 
 // Only one of these is open at a time.
-export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, new: null, lasso: null, ...changes });
+export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, with: null, withtype: null, new: null, label: null, lasso: null, ...changes });
 
 const named = (type, id) => (type === "node" || type === "attribute" ? { [type]: id } : { type, item: id });
 
