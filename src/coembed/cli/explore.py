@@ -78,6 +78,24 @@ AllowChanges = Annotated[
         help="Keep selections and corrections beside the model, load or train it again; needs the token.",
     ),
 ]
+Show = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--show",
+        metavar="FIELD",
+        help="A column that tooltips and cards tell beside the name; may be repeated.",
+        show_default=False,
+    ),
+]
+Link = Annotated[
+    str | None,
+    typer.Option(
+        "--link",
+        metavar="URL",
+        help="Where the record of an item is, as https://site.example/{id}; {title} and {type}, too.",
+        show_default=False,
+    ),
+]
 AccessLog = Annotated[
     str | None,
     typer.Option(
@@ -93,6 +111,8 @@ def explore(
     model: ModelPath,
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
@@ -113,16 +133,24 @@ def explore(
     """
     given = _token(token, token_file)
     _check_extra()
-    from coembed.explorer import Serving, Source
+    from coembed.explorer import Serving, Shown, Source
 
     how = Serving(host, port, given, allow_changes=allow_changes, retrain=_retrain if allow_changes else None)
-    _serve(Source(model, truth, method), how, quiet, browser=browser, elsewhere=True)
+    _serve(
+        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        how,
+        quiet,
+        browser=browser,
+        elsewhere=True,
+    )
 
 
 def serve(
     model: ModelPath,
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
@@ -145,10 +173,16 @@ def serve(
     """
     given = _token(token, token_file)
     _check_extra()
-    from coembed.explorer import Serving, Source
+    from coembed.explorer import Serving, Shown, Source
 
     how = Serving(host, port, given, workers, tuple(cors or ()), allow_changes, access_log)
-    _serve(Source(model, truth, method), how, quiet, browser=False, elsewhere=False)
+    _serve(
+        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        how,
+        quiet,
+        browser=False,
+        elsewhere=False,
+    )
 
 
 def report(
@@ -158,6 +192,8 @@ def report(
     ] = Path("report.html"),
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     cards: Annotated[
         int, typer.Option("--cards", min=0, help="Nodes, and attributes, that get a card, at most.")
     ] = 3000,
@@ -171,11 +207,11 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
-    from coembed.explorer import Source
+    from coembed.explorer import Shown, Source
     from coembed.explorer.single_page import check_report, write_report
 
     check_report(output)
-    source = Source(model, truth, method)
+    source = Source(model, truth, method, Shown(tuple(show or ()), link))
     with WorkProgress(LAYING_OUT, quiet) as progress:
         explorer = source.explorer(*source.read(), progress)
     with WorkProgress("writing cards", quiet) as progress:

@@ -78,6 +78,8 @@ class Model(Health, TypesAnswer):
     scores: dict[str, Unit]
     class_list: list[ClassEntry]
     palette: list[Look] = Field(description="For the values of any other field.")
+    link: str | None = Field(description="The address of an item's record, with {id}, {title} or {type}.")
+    shown: list[str] = Field(description="Fields that tooltips and cards tell.")
     examples: list[ItemRef]
 
 

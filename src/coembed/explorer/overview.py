@@ -113,6 +113,8 @@ def model(explorer: Explorer) -> dict[str, Any]:
             for k, name in enumerate(coloured.class_names)
         ],
         "palette": [dict(zip(("colour", "mark"), class_mark(k), strict=True)) for k in range(NAMED)],
+        "link": explorer.shown.link,
+        "shown": list(explorer.shown.fields),
         "examples": _examples(explorer),
     }
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import base64
 import binascii
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coembed.errors import InputError
 from coembed.explorer.asking import Explorer
 from coembed.explorer.cards import listed
-from coembed.explorer.selection_schemas import Selection
 from coembed.fitted.cell_texts import cell_text, date_text
 from coembed.fitted.enrichment import Apart, set_apart
 from coembed.fitted.item_fields import Field, field_names, field_of
 from coembed.fitted.item_query import WORDS
 from coembed.fitted.kept_selections import Kept, Rows, read_selections
 from coembed.fitted.query_syntax import quoted
+
+if TYPE_CHECKING:
+    from coembed.explorer.selection_schemas import Selection
 
 DRAWN = 4_000
 """Links within a selection that are sent to be drawn, of each relation."""
@@ -55,6 +57,10 @@ def chosen_rows(explorer: Explorer, selection: Selection) -> Rows:
     return {type: np.flatnonzero(mask) for type, mask in inside.items()}
 
 
+def all_bits(explorer: Explorer, rows: Rows) -> dict[str, str]:
+    return {type: to_bits(each, len(explorer.types[type])) for type, each in rows.items()}
+
+
 def to_bits(rows: np.ndarray, count: int) -> str:
     """Which of all items, a bit each, the first in the lowest bit.
 
@@ -85,14 +91,13 @@ def found(explorer: Explorer, query: str, offset: int, limit: int, bits: bool) -
     rows = explorer.fitted.find(query, kept_selections(explorer)).rows
     types = explorer.types
     every = [(types[type], int(row)) for type, each in rows.items() for row in each[: offset + limit]]
-    packed = {type: to_bits(each, len(types[type])) for type, each in rows.items()} if bits else None
     return {
         "query": query,
         "total": sum(len(each) for each in rows.values()),
         "counts": {type: len(each) for type, each in rows.items()},
         "offset": offset,
         "items": [listed(facts, row) for facts, row in every[offset : offset + limit]],
-        "bits": packed,
+        "bits": all_bits(explorer, rows) if bits else None,
     }
 
 

@@ -71,16 +71,17 @@ export async function whenReady(question, tell) {
   }
 }
 
-export async function ask(path, { body, signal, text = false, file = false, method } = {}) {
+export async function ask(path, { body, signal, text = false, file = false, method, raw } = {}) {
   const headers = { Accept: "application/json" };
   if (shown) headers.Authorization = `Bearer ${shown}`;
+  if (raw) headers["Content-Type"] = "application/octet-stream";
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
   try {
     answer = await fetch(`api/v1/${path}`, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
+      method: method ?? (body === undefined && !raw ? "GET" : "POST"),
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
       signal,
     });
   } catch (error) {
@@ -123,6 +124,7 @@ const server = {
   askNext: (type, k) => ask(`ask-next?${query({ type, k })}`),
   changes: () => ask("changes"),
   change: (what, body = {}) => ask(what, { body: Object.keys(body).length ? body : undefined, method: "POST" }),
+  file: (file) => ask(`batch/file?${query({ name: file.name.slice(-200) })}`, { raw: file }),
   export: (body) => ask("selection/export", { body, file: true }),
   place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };

@@ -9,11 +9,11 @@ const ATTRIBUTE = "an attribute…";
 
 export function makeLine(page) {
   const { model } = page;
-  page.query = page.fields ? queryLine(page) : null;
-  const colour = chooser("Colour", "colour", choices(page), "class", model.types.some((type) => type.owner !== null && type.items) && page.fields);
+  page.query = page.isReport ? null : queryLine(page);
+  const colour = chooser("Colour", "colour", choices(page), "class", model.types.some((type) => type.owner !== null && type.items) && !page.isReport);
   const size = chooser("Size", "size", choices(page, true), "", false);
   const attribute = h("div.pick-attribute", { hidden: true });
-  if (page.fields) {
+  if (!page.isReport) {
     const { box, input } = searchBox({
       api: page.api,
       model,

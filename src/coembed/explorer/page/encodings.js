@@ -41,6 +41,13 @@ async function askedValues({ items, api }, field) {
   return { kind: told.kind, names: told.names, values };
 }
 
+// a value in words, where it was asked for before
+export function knownValue({ known }, field, i) {
+  const told = known?.get(field);
+  if (!told || Number.isNaN(told.values[i])) return null;
+  return String(told.kind === "category" ? told.names[told.values[i]] : valueText(told.kind, told.values[i]));
+}
+
 // The fields that can be chosen.
 export function choices(page, numbersOnly = false) {
   const { model, fields } = page;

@@ -4,12 +4,14 @@ import { draft } from "coembed/adding.js";
 import { isDark } from "coembed/colours.js";
 import { $, count, h, icon, later, short } from "coembed/dom.js";
 import { Items } from "coembed/items.js";
-import { classColouring, colouring, fieldTitle, sizing, valueText } from "coembed/encodings.js";
+import { classColouring, colouring, fieldTitle, fieldValues, knownValue, sizing } from "coembed/encodings.js";
 import { makeLine } from "coembed/encoding_line.js";
+import { takeTables } from "coembed/dropped.js";
 import { drawLegend } from "coembed/legend.js";
 import { MapView } from "coembed/map.js";
 import { addNode, showPanel } from "coembed/panel.js";
 import { failure, loading, waiting } from "coembed/parts.js";
+import { savePng, saveSvg } from "coembed/picture.js";
 import { findMatching } from "coembed/query.js";
 import { searchBox } from "coembed/search.js";
 import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
@@ -50,10 +52,11 @@ async function start() {
   $("model-name").textContent = short(model.model, 28);
   const items = new Items(columns, model);
   const map = new MapView($("stage"), $("points"), $("overlay"), items, model.types.map((type) => layerOf(model, type.name)), classColouring(items, model));
-  const page = { api, model, items, map, accuracy: null, isReport, adding: null, matching: null, chosen: [], closeUp: () => closeUp(page) };
+  const page = { api, model, items, map, accuracy: null, isReport, adding: null, matching: null, chosen: [], closeUp: () => closeUp(page), again: () => showPanel(page, state.get()) };
   globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
-  [page.fields, page.changes] = isReport ? [null, null] : await Promise.all([api.fields(), api.changes()]);
+  [page.fields, page.changes] = isReport ? [await carriedFields(api), null] : await Promise.all([api.fields(), api.changes()]);
+  for (const field of model.shown) await fieldValues(page, field);
   makeTabs();
   makeSearch(page);
   page.line = makeLine(page);
@@ -85,11 +88,17 @@ async function follow(page, now, before) {
     if ([x, y, scale].every(Number.isFinite) && scale > 0) map.look({ x, y, scale }, { told: false });
   }
   map.touched = false;
-  const changed = ["node", "attribute", "type", "item", "with", "label", "lasso", "q", "only", "against", "links"].some((key) => now[key] !== before[key]) || ((page.matching || now.lasso !== undefined) && now.hide !== before.hide) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
+  const changed = ["node", "attribute", "type", "item", "with", "label", "rows", "lasso", "q", "only", "against", "links"].some((key) => now[key] !== before[key]) || ((page.matching || now.lasso !== undefined) && now.hide !== before.hide) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
   if (changed || page.fresh === undefined) showPanel(page, now);
   page.fresh = false;
   if (changed && page.table) page.table.offset = 0;
   showTab(page, tab);
+}
+
+// a report carries some fields, and the selections that were kept
+async function carriedFields(api) {
+  const [values, selections] = await Promise.all([api.overview("values"), api.overview("selections")]);
+  return { fields: Object.values(values).map(({ field, kind, types }) => ({ name: field, kind, types: types.map((each) => each.type) })), words: [], selections };
 }
 
 // what colours and sizes mean; a field that is no longer there is told, and the classes are shown
@@ -107,12 +116,11 @@ async function encode(page, now) {
 
 async function lookFor(page, now) {
   page.matching = null;
-  if (!page.query) return;
   try {
     if (now.q) page.matching = await findMatching(page, now.q);
-    page.query.write(now.q);
+    page.query?.write(now.q);
   } catch (error) {
-    page.query.write(now.q, error.message);
+    page.query?.write(now.q, error.message);
   }
 }
 
@@ -142,7 +150,8 @@ function wireMap(page) {
     const label = items.className(i);
     const type = items.types[items.place[i]];
     const what = label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : type.owner === null ? short(type.name, 30) : `attribute of ${count(items.weight[i])} ${many(model, type.owner)}`;
-    const more = [map.encoding.field, map.sizes?.field].filter((field) => field && field !== "class").map((field) => valueLine(page, field, i));
+    const told = new Set([map.encoding.field, map.sizes?.field, ...model.shown]);
+    const more = [...told].filter((field) => field && field !== "class").map((field) => valueLine(page, field, i));
     tip.replaceChildren(h("b", {}, short(items.names[i], 50)), h("span", {}, what), ...more.filter(Boolean));
     tip.style.left = `${Math.min(px + 14, map.width - 220)}px`;
     tip.style.top = `${py > map.height - 80 ? py - 60 : py + 16}px`;
@@ -152,11 +161,9 @@ function wireMap(page) {
 }
 
 // what the map is coloured or sized by, of one item
-function valueLine({ known }, field, i) {
-  const told = known?.get(field);
-  if (!told || Number.isNaN(told.values[i])) return null;
-  const value = told.kind === "category" ? told.names[told.values[i]] : valueText(told.kind, told.values[i]);
-  return h("span", {}, `${short(fieldTitle(field), 24)}: ${short(String(value), 30)}`);
+function valueLine(page, field, i) {
+  const value = knownValue(page, field, i);
+  return value === null ? null : h("span", {}, `${short(fieldTitle(field), 24)}: ${short(value, 30)}`);
 }
 
 // where there is nothing to see, the way back
@@ -224,6 +231,7 @@ function makeTools(page) {
     button(icon("all", 17), "Show all (0)", () => map.glide(map.fitted())),
     lasso,
     button(icon("frame", 18), "Select what is in view (v)", () => selectView(page)),
+    pictureMenu(page),
   );
   $("theme-button").replaceChildren(icon("theme", 17));
   $("help-button").replaceChildren(icon("help", 17));
@@ -245,6 +253,19 @@ function makeTools(page) {
     state.set({ ...state.only({}), tab: null, hide: null, off: null, q: null, only: null, against: null, links: null, colour: null, size: null });
     map.glide(map.fitted());
   });
+}
+
+// the view as a file, and tables in
+function pictureMenu(page) {
+  const entry = (text, id, action) => h("button", { type: "button", id, onclick: (event) => (event.target.closest("details").removeAttribute("open"), action()) }, text);
+  const choose = isReport || !page.model.can_embed ? null : takeTables(page);
+  page.chooseTable = choose;
+  return h(
+    "details.picture",
+    {},
+    h("summary", { title: "Save the view, open a table", "aria-label": "Save the view, open a table" }, icon("file", 18)),
+    h("div", {}, entry("View as PNG", "save-png", () => savePng(page)), entry("View as SVG", "save-svg", () => saveSvg(page)), choose ? entry("Open a table …", "open-file", choose) : null),
+  );
 }
 
 function toggleLasso(map) {
@@ -316,11 +337,12 @@ function makeKeys(page) {
     v: () => selectView(page),
     b: () => page.model.classes && page.changes && state.set({ ...state.only({ label: "1" }), tab: null }),
     d: () => switchTheme(page),
+    t: () => page.chooseTable?.(),
     n: () => $("add-button").hidden || addNode(),
     "?": help,
     Escape: () => {
       if (map.lassoing) toggleLasso(map);
-      else if (state.opened(state.get()) || state.get().new !== undefined || state.get().label !== undefined) state.set(state.only({}));
+      else if (state.opened(state.get()) || state.get().new !== undefined || state.get().label !== undefined || state.get().rows !== undefined) state.set(state.only({}));
       else state.set({ ...state.only({}), q: null, only: null, against: null, links: null });
       if (document.activeElement === document.body) $("overlay").focus({ preventScroll: true });
     },
@@ -372,6 +394,7 @@ function help() {
     ["l", "draw around points (or hold Shift and draw)"],
     ["v", "select what is in view"],
     ["n", "add an item"],
+    ["t", "open a table of new rows (or drop it anywhere)"],
     ["b", "label what the model is in doubt about; there 1 to 9, s to skip, u to undo"],
     ["d", "light or dark"],
     ["Esc", "close"],

@@ -19,6 +19,7 @@ export class MapView {
     this.encoding = encoding; // what colours mean
     this.sizes = null; // what sizes mean
     this.filter = null; // a byte an item: all others are hidden
+    this.placed = []; // rows of a table that was dropped
     this.within = []; // links within a selection, by relation
     this.view = { x: 0, y: 0, scale: 1 };
     this.selected = -1;
@@ -87,6 +88,7 @@ export class MapView {
       }
     });
     this.tones = tones;
+    Object.assign(this, { colours, looks }); // for who draws it again, as a picture
     this.points.setColours(colours);
     this.points.setLooks(looks);
     this.redraw();
@@ -187,7 +189,12 @@ export class MapView {
   }
 
   get quiet() {
-    return this.selected >= 0 || this.marked.size > 0 || this.newcomer !== null;
+    return this.selected >= 0 || this.marked.size > 0 || this.newcomer !== null || this.placed.length > 0;
+  }
+
+  // what is left of points that are not meant
+  get faded() {
+    return this.quiet ? (isDark() ? 0.62 : 0.45) : 1;
   }
 
   inView(most) {
@@ -201,7 +208,7 @@ export class MapView {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.points.draw(this.view, this.width, this.height, this.ratio, this.pointSize, this.quiet ? (isDark() ? 0.62 : 0.45) : 1, this.page.ink);
+      this.points.draw(this.view, this.width, this.height, this.ratio, this.pointSize, this.faded, this.page.ink);
       drawOverlay(this, css);
       this.stage.dataset.drawn = String(Number(this.stage.dataset.drawn ?? 0) + 1);
     });

@@ -6,6 +6,8 @@ import { $, count, h, short } from "coembed/dom.js";
 import { startPanel } from "coembed/panels.js";
 import { chosenItems, selectionPanel } from "coembed/selection.js";
 import { compareBox, comparisonPanel } from "coembed/comparison.js";
+import { droppedPanel } from "coembed/dropped.js";
+import { fieldTitle, knownValue } from "coembed/encodings.js";
 import { keepForm, keptList } from "coembed/keeping.js";
 import { correctBox, labellingPanel } from "coembed/labelling.js";
 import { failure, loading } from "coembed/parts.js";
@@ -39,8 +41,12 @@ export async function showPanel(page, now) {
   map.marked = now.lasso !== undefined || page.matching ? new Set(selection.chosen) : new Set();
   map.recolour();
   const open = state.opened(now);
-  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.label !== undefined || now.lasso !== undefined || Boolean(page.matching));
-  if (open && now.with !== undefined) await showComparison(page, now, open, signal);
+  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.label !== undefined || now.rows !== undefined || now.lasso !== undefined || Boolean(page.matching));
+  map.placed = [];
+  if (now.rows !== undefined) {
+    fill(droppedPanel(page));
+    toTop();
+  } else if (open && now.with !== undefined) await showComparison(page, now, open, signal);
   else if (now.label !== undefined) {
     fill(labellingPanel(page, signal, (i) => point(page, i)));
     toTop();
@@ -101,12 +107,26 @@ async function showComparison(page, now, open, signal) {
   toTop();
 }
 
+// the fields that were chosen, and the way to the record elsewhere
+function recordLines(page, card) {
+  const { model, items } = page;
+  const i = items.find(card.type, card.id);
+  const values = i < 0 ? [] : model.shown.map((field) => [field, knownValue(page, field, i)]).filter(([, value]) => value !== null);
+  const lines = values.length ? [h("dl.shown", {}, values.map(([field, value]) => h("div", {}, h("dt", {}, short(fieldTitle(field), 30)), h("dd", {}, short(value, 60)))))] : [];
+  if (model.link && !isAttribute(model, card.type)) {
+    const address = model.link.replace(/\{(id|title|type)\}/g, (_, name) => encodeURIComponent(card[name].toWellFormed?.() ?? card[name]));
+    lines.push(h("p.record", {}, h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, "Its record ↗")));
+  }
+  return lines;
+}
+
 function showCard(page, card, signal) {
   const { map, items, api, model } = page;
   map.spreads.set(map.selected, card.place.covariance);
   let near = card.relations.flatMap((walked) => walked.has.items);
   join(near);
   const { panel: made, explain } = itemCard({ model, api, card, startFrom: isReport ? null : startFrom });
+  made.querySelector(".heading").after(...recordLines(page, card));
   if (!isReport) made.append(...[correctBox(page, card), compareBox(page, card)].filter(Boolean));
   fill(made);
   if (model.can_embed && !isAttribute(model, card.type)) {

@@ -88,16 +88,23 @@ export function rowsOf(model, items, rows) {
 
 // in a report, where no server writes files
 export function download(items, rows) {
-  const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
-  // a program that opens the file must not take a name for a formula
-  const name = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
   const lines = [["type", "id", "title", "class", "label_known", "probability", "x", "y", "weight"]];
   for (const i of rows) {
     const label = items.className(i);
-    lines.push([name(items.type(i)), name(items.ids[i]), name(items.names[i]), name(label ?? ""), label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
+    lines.push([items.type(i), items.ids[i], items.names[i], label ?? "", label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", Number(items.x[i].toFixed(3)), Number(items.y[i].toFixed(3)), items.weight[i]]);
   }
-  const text = lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
+  const [headings, ...cells] = lines;
+  const text = csvText(Object.fromEntries(headings.map((heading, c) => [heading, cells.map((row) => row[c])])));
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: "selection.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+}
+
+// columns as a file; a program that opens it must not take a text for a formula
+export function csvText(columns) {
+  const safe = (value) => (typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? ""));
+  const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const names = Object.keys(columns);
+  const rows = (columns[names[0]] ?? []).map((_, i) => names.map((name) => quote(safe(columns[name][i]))).join(","));
+  return [names.map((name) => quote(safe(name))).join(","), ...rows].join("\r\n") + "\r\n";
 }

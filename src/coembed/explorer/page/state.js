@@ -5,9 +5,10 @@
 //   new: an item being added, as JSON          q, only: a query, and whether others are hidden
 //   colour, size: what they mean               against: a query, what a selection is compared with
 //   with, withtype: compared with the card     label: what to label next
+//   rows: a table that was dropped (its name)
 //   links: drawn within a selection            sort: of the table, with a minus from the top
 
-const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
+const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "rows", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
 const ITEMS = ["node", "attribute", "item", "with"]; // an id may be empty
 const listeners = new Set();
 let current = read();
@@ -53,7 +54,7 @@ addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 
 // Only one of these is open at a time.
-export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, with: null, withtype: null, new: null, label: null, lasso: null, ...changes });
+export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, with: null, withtype: null, new: null, label: null, rows: null, lasso: null, ...changes });
 
 const named = (type, id) => (type === "node" || type === "attribute" ? { [type]: id } : { type, item: id });
 
