@@ -15,11 +15,12 @@ from coembed.explorer import Explorer, Shown
 from coembed.explorer.model_loading import Loaded
 from coembed.explorer.model_source import Source
 from coembed.explorer.single_page import write_report
-from coembed.fitted import load, save
+from coembed.fitted import Fitted, load, save
 from coembed.fitted.corrections import read_corrections
 from coembed.fitted.kept_selections import kept_of, write_selections
 from coembed.maps.layout import make_layout
-from coembed.network import demo_network
+from coembed.network import demo_network, split_labels
+from coembed.settings import preset_settings
 
 from .browser import Visitor, near, running
 
@@ -35,8 +36,17 @@ def retrain(fitted, corrections, progress, steps):
 
 
 @pytest.fixture(scope="module")
-def folder(trained, tmp_path_factory) -> Path:
-    return save(trained, tmp_path_factory.mktemp("walk") / "model")
+def learner() -> Fitted:
+    """The demo with a twentieth of its labels, none of them kept aside: ten more make a difference."""
+    from coembed.training import fit
+
+    seen = split_labels(demo_network(), labels=0.05).visible(demo_network())
+    return fit(seen, preset_settings("paper", epochs=25, dim=16))
+
+
+@pytest.fixture(scope="module")
+def folder(learner, tmp_path_factory) -> Path:
+    return save(learner, tmp_path_factory.mktemp("walk") / "model")
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +74,14 @@ def test_a_selection_is_kept_found_again_and_forgotten(visit, bench, folder):
     page.wait_for_selector(".kept", state="detached")
 
 
-def test_two_items_stand_side_by_side(visit, bench, trained):
+def test_two_items_stand_side_by_side(visit, bench, learner):
     page = visit(home=bench).go(f"{TOKEN}&node=Denmark.n.01")
     page.locator('summary:has-text("Compare with")').click()
     page.locator('input[aria-label="Compare with"]').fill("Sweden.n.01")
     page.keyboard.press("Enter")
     page.wait_for_selector('article[data-kind="comparison"]')
     shown = float(page.locator("#compared-cosine").inner_text())
-    [alike] = [match for match in trained.similar("Denmark.n.01", 2000) if match.name == "Sweden.n.01"]
+    [alike] = [match for match in learner.similar("Denmark.n.01", 2000) if match.name == "Sweden.n.01"]
     assert shown == pytest.approx(alike.score, abs=0.006)
     assert page.evaluate("() => coembed.map.marked.size") == 2
     assert "with=Sweden.n.01" in page.url

@@ -74,7 +74,9 @@ async function follow(page, now, before) {
   page.line.write(now);
   if (now.colour !== before.colour || now.size !== before.size) await encode(page, now);
   if (now.q !== before.q) await lookFor(page, now);
-  if (now !== state.get()) return; // the reader has gone on
+  const asked = now;
+  now = state.get(); // the reader may have gone on, and then who follows that does the rest
+  if (["q", "colour", "size"].some((key) => now[key] !== asked[key])) return;
   document.body.dataset.tab = tab;
   if (now.hide !== before.hide || now.off !== before.off) {
     map.hidden = new Set((now.hide ?? "").split(",").filter(Boolean).map(Number));

@@ -32,9 +32,10 @@ export const get = () => current;
 // a step that the back button undoes, unless it is only a small move
 export function set(changes, { small = false } = {}) {
   const before = current;
-  current = { ...current, ...changes };
-  for (const key of KEYS) if (current[key] === null || (current[key] === "" && !ITEMS.includes(key))) delete current[key];
-  if (address(before) === address(current)) return;
+  const next = { ...current, ...changes };
+  for (const key of KEYS) if (next[key] === null || (next[key] === "" && !ITEMS.includes(key))) delete next[key];
+  if (address(before) === address(next)) return;
+  current = next;
   const target = address(current);
   if (small) history.replaceState(null, "", target);
   else history.pushState(null, "", target);
