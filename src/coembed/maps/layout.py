@@ -92,7 +92,7 @@ def where_thickest(directions: np.ndarray, others: np.ndarray, places: np.ndarra
     --------
     >>> others, places = np.eye(3), np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
     >>> where_thickest(np.array([[1.0, 1.0, 1.0]]), others, places).round(2)
-    array([[0.05, 0.  ]])
+    array([[0.04, 0.  ]])
     """
     count = min(_NEIGHBOURS, len(others))
     apart = cKDTree(places).query(places, k=min(_AROUND, len(others) // 3 + 1))[0]
