@@ -9,16 +9,13 @@ from coembed.network import read, write
 from coembed.network.readers.mapped import write_mapped
 from coembed.records import pack
 from coembed.settings import preset_settings
-from coembed.training import clear, fit, fit_together, rank_blend
+from coembed.training import clear, fit, fit_together
 from coembed.training.fit import prepare
 from coembed.training.fit_by_processes import job_folder
 from coembed.training.prepared import open_prepared, write_prepared
 
 from .test_model import small_network
 from .together import together
-
-NEVER = 10**9
-"""Rows are put in order in many steps, in which the last digits grow: no rows are enough for that here."""
 
 
 def settings_of(preset="best", **changes):
@@ -30,7 +27,6 @@ def work(rank, processes, path, settings, output, preset):
     if processes == 1:
         save(fit(read(path), settings, preset=preset), output)
         return None
-    rank_blend.FEWEST = NEVER  # in a process of its own
     fitted = fit_together([path], settings, output, Job(rank, processes), preset=preset)
     if fitted is not None:
         save(fitted, output)
@@ -76,8 +72,7 @@ def assert_same_model(one, other):
         pytest.param("paper", False, {"validation_pairs": 0.1}, marks=pytest.mark.slow),
     ],
 )
-def test_the_model_is_that_of_one_process(preset, mapped, changes, tmp_path, monkeypatch):
-    monkeypatch.setattr(rank_blend, "FEWEST", NEVER)
+def test_the_model_is_that_of_one_process(preset, mapped, changes, tmp_path):
     network, path = small_network(200, 30), tmp_path / ("mapped" if mapped else "network.npz")
     write_mapped(network, path) if mapped else write(network, path)
     settings = settings_of(preset, **changes)

@@ -108,3 +108,26 @@ def test_few_pairs_leave_the_combination_as_it_is(fitted, split):
     present, absent = split.validation, split.validation_negatives
     blend = weigh(*(fitted.pair_features(each, "attributes") for each in (present, absent)))
     assert ordering(fitted, "attributes", blend, present[:50], absent) is blend
+
+
+def test_last_digits_are_not_amplified():
+    blend, present, absent, others = of_two_features()
+    rng = np.random.default_rng(1)
+
+    def logits(noise):
+        moved = [each * (1 + noise * rng.normal(size=each.shape)) for each in (present, others, absent)]
+        found = _fitted_to_rows(blend, moved[0], moved[1], np.ones((400, 60)), moved[0], moved[2])
+        return _as_sure_as_right(found, found.logits(moved[0]), found.logits(moved[2])).logits(others)
+
+    np.testing.assert_allclose(logits(1e-6), logits(0.0), atol=1e-3)
+
+
+def test_where_all_are_told_apart_nobody_is_sure_without_end():
+    rng = np.random.default_rng(0)
+    present, absent = rng.normal(9, 1, (120, 2)), rng.normal(-9, 1, (120, 2))
+    unordered = rng.normal(-9, 1, (120, 60, 2))
+    found = _fitted_to_rows(weigh(present, absent), present, unordered, np.ones((120, 60)), present, absent)
+    sure = _as_sure_as_right(found, found.logits(present), found.logits(absent))
+    # 120 of 120 say no more than 121 of 122
+    assert expit(sure.logits(present)).mean() == pytest.approx(121 / 122, abs=0.004)
+    assert np.abs(sure.logits(unordered)).max() < 20

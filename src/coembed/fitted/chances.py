@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from coembed.fitted.space import RelationFit
 
 NEARLY = 1e-7
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(5)
+"""Where a standard normal is looked at, and how much of it each place stands for."""
+WEIGHTS /= WEIGHTS.sum()
 
 
 def prevalence(relation: Relation) -> float:
@@ -57,15 +60,22 @@ def answered(
     """The score that is shown of some pairs, and its ±, from what makes a score of uncertain inner products.
 
     `kind` is that of the scores: of the combination (``likely``) or of cosines (``codes``).
-    The ± is half of what lies between the scores at one standard deviation to either side.
+    The ± is the standard deviation of the score where the inner product is as uncertain as it is, by
+    Gauss-Hermite quadrature: to some hundredths where two places would be wrong by as much again, since a
+    score that starts near 0 can only rise.
     """
     if not fit.kind.of_presence:
         return worth(moments), fit.unit * fit.kind.spread(moments.mean, moments.variance)
     shift = fit.shifts.get(kind, logit(np.clip(prevalence(relation), NEARLY, 1 - NEARLY)))
     shift = shift if fit.blends else 0.0
     step = np.sqrt(moments.variance)
-    low, middle, high = (
-        expit(logit(np.clip(worth(moments.moved(by)), NEARLY, 1 - NEARLY)) + shift)
-        for by in (-step, np.zeros_like(step), step)
+    seen = np.stack(
+        [
+            expit(logit(np.clip(worth(moments.moved(node * step)), NEARLY, 1 - NEARLY)) + shift)
+            for node in NODES
+        ],
+        axis=-1,
     )
-    return middle, np.abs(high - low) / 2
+    middle = seen[..., len(NODES) // 2]
+    moved = seen - middle[..., None]
+    return middle, np.sqrt(np.square(moved - (moved @ WEIGHTS)[..., None]) @ WEIGHTS)

@@ -19,10 +19,9 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from scipy.optimize import minimize
-from scipy.special import log_expit
 
 from coembed.fitted import Fitted
-from coembed.fitted.score_blend import RIDGE, Blend
+from coembed.fitted.score_blend import Blend
 from coembed.network.matrices import presence
 from coembed.network.pairs import presence_of
 
@@ -32,6 +31,12 @@ CELLS, MOST, FEWEST = 20_000_000, 3000, 100
 """Cells of rows that are looked at, present pairs that are learnt from, at most and at least."""
 ANYWHERE = 2.0
 """Weight of telling pairs of any rows apart, beside that of ordering each row."""
+BENDS = (-1.0, 0.0, 1.0)
+"""Where units of single scores bend, in their standard deviations."""
+PULL = 1.0
+"""Pull of the weights towards those that there were, in rows."""
+SCALE = 0.1
+"""Pull of the two scales towards one another: where rows have no order to be learnt, one would go to 0."""
 STEPS = 200
 ROWS = 256
 
@@ -93,50 +98,73 @@ def _fitted_to_rows(
 ) -> Blend:
     """The weights that come nearest to the first of each row, starting from those that there are.
 
-    They still tell present from absent pairs of any rows, at a scale of their own.
+    They still tell present from absent pairs of any rows, at a scale of their own. What is combined stays:
+    the units of the combination, and beside them some that bend each score by itself. So what is to be found
+    lies at the bottom of a bowl, to which all ways lead, whatever the last digits are.
     """
-    mean, std = (torch.as_tensor(each) for each in (blend.mean, blend.std))
-    inputs = [
-        (torch.as_tensor(each, dtype=torch.float32) - mean) / std
-        for each in (first_of_row, others, present, absent)
-    ]
-    log_weights = torch.as_tensor(weights, dtype=torch.float32).log()
-    starts = (blend.first, blend.first_bias, blend.second, np.zeros(1, np.float32), blend.second_bias)
-    parts = [torch.tensor(each, requires_grad=True) for each in starts]
-    optimizer = torch.optim.LBFGS(parts, max_iter=STEPS, line_search_fn="strong_wolfe")
-
-    def cost() -> torch.Tensor:
-        first, bias, second, log_scale, shift = parts
-        own, beside, there, absent = (torch.tanh(each @ first + bias) @ second for each in inputs)
-        whole = torch.logsumexp(torch.cat([own[:, None], beside + log_weights], dim=1), dim=1)
-        right = (
-            F.logsigmoid(sign * (log_scale.exp() * each + shift)).mean()
-            for sign, each in ((1, there), (-1, absent))
-        )
-        pull = RIDGE / (2 * len(own)) * (first.square().sum() + second.square().sum())
-        return (whole - own).mean() - ANYWHERE * sum(right) + pull
+    count = len(blend.mean)
+    blend = blend._replace(
+        first=np.hstack([blend.first, *[np.eye(count, dtype=np.float32)] * len(BENDS)]),
+        first_bias=np.concatenate([blend.first_bias, np.repeat(BENDS, count)]).astype(np.float32),
+        second=np.concatenate([blend.second, np.zeros(count * len(BENDS), np.float32)]),
+    )
+    units = [torch.as_tensor(_units(blend, each)) for each in (first_of_row, others, present, absent)]
+    every = torch.cat([each.reshape(-1, units[0].shape[1]) for each in units])
+    # steps in coordinates in which the units are unrelated, and each moves the scores as far
+    pull = PULL / len(first_of_row)
+    spread = every.T @ every / len(every) + pull * torch.eye(every.shape[1], dtype=torch.float64)
+    onto = torch.linalg.inv(torch.linalg.cholesky(spread)).T
+    start = torch.as_tensor(blend.second, dtype=torch.float64)
+    log_weights = torch.as_tensor(weights, dtype=torch.float64).log()
+    steps = torch.zeros(len(start), dtype=torch.float64, requires_grad=True)
+    sure = [0.0, float(blend.second_bias[0])]
+    scale_and_shift = torch.tensor(sure, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS(
+        [steps, scale_and_shift], max_iter=STEPS, line_search_fn="strong_wolfe", tolerance_change=1e-12
+    )
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        loss = cost()
+        moved = onto @ steps
+        own, beside, there, absent = (each @ (start + moved) for each in units)
+        whole = torch.logsumexp(torch.cat([own[:, None], beside + log_weights], dim=1), dim=1)
+        log_scale, shift = scale_and_shift
+        apart = _told_apart(*(log_scale.exp() * each + shift for each in (there, absent)))
+        held = pull / 2 * moved.square().sum() + SCALE * log_scale.square()
+        loss = (whole - own).mean() - ANYWHERE * apart + held
         loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
     optimizer.step(closure)  # type: ignore[arg-type]
-    first, bias, second, *_ = (part.detach().numpy() for part in parts)
-    return blend._replace(first=first, first_bias=bias, second=second)
+    return blend._replace(second=(start + onto @ steps).detach().numpy())
+
+
+def _units(blend: Blend, features: np.ndarray) -> np.ndarray:
+    """What a combination makes of features, before it is summed."""
+    return np.tanh((features - blend.mean) / blend.std @ blend.first.astype(np.float64) + blend.first_bias)
+
+
+def _told_apart(present: torch.Tensor, absent: torch.Tensor) -> torch.Tensor:
+    """How well logits tell present from absent pairs: mean logarithms, at most 0.
+
+    One pair of each kind is imagined to be of the other, as Platt does: where all are told apart, they are as
+    sure as so many pairs allow, not without end.
+    """
+    return sum(
+        ((len(each) + 1) * F.logsigmoid(each).mean() + F.logsigmoid(-each).mean()) / (len(each) + 2)
+        for each in (present, -absent)
+    )  # type: ignore[return-value]
 
 
 def _as_sure_as_right(blend: Blend, present: np.ndarray, absent: np.ndarray) -> Blend:
     """Scaled and moved, so that the sigmoid is a probability again: of present among as many absent pairs."""
+    pairs = [torch.as_tensor(each, dtype=torch.float64) for each in (present, absent)]
 
     def cost(of: np.ndarray) -> float:
-        scale, shift = np.exp(of[0]), of[1]
-        right = log_expit(scale * present + shift).mean() + log_expit(-(scale * absent + shift)).mean()
-        return float(-right)
+        return -float(_told_apart(*(np.exp(of[0]) * each + of[1] for each in pairs)))
 
     log_scale, shift = minimize(cost, np.array([0.0, -np.median(absent)]), method="Nelder-Mead").x
-    scale = np.float32(np.exp(log_scale))
     return blend._replace(
-        second=blend.second * scale, second_bias=(blend.second_bias * scale + shift).astype(np.float32)
+        second=(blend.second * np.exp(log_scale)).astype(np.float32),
+        second_bias=(blend.second_bias * np.exp(log_scale) + shift).astype(np.float32),
     )
