@@ -89,7 +89,8 @@ def prepare(app: Any, name: str, source: list[str]) -> None:
 
 
 def _from_root(target: str) -> str:
-    return target.removeprefix("docs/") if target.startswith("docs/") else PLACES.get(target, target)
+    inside = target.startswith("docs/")
+    return target.removeprefix("docs/") if inside else PLACES.get(target, f"../{target}")
 
 
 def _from_docs(target: str, folder: str) -> str:
