@@ -37,6 +37,7 @@ notebooks: $(INSTALLED)
 # what the tests run of the code, in processes of theirs, too; draws the badge
 coverage: export OMP_NUM_THREADS ?= 1
 coverage: $(INSTALLED)
+	@mkdir -p build
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n auto
 	$(BIN)/coverage combine -q
