@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "libraries.md"
 
 def snippets() -> dict[str, list[str]]:
     found = re.findall(r"^\*\*([^*\n]+)\*\*\n\n```py\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
-    return {name: body.splitlines() for name, body in found}
+    return {name: list(filter(None, body.splitlines())) for name, body in found}
 
 
 @pytest.fixture
