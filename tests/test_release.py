@@ -100,6 +100,13 @@ def test_the_site_check_finds_what_is_wrong(tmp_path):
     assert counts["pages"] == 3
 
 
+def test_hooks_before_commits_are_those_of_the_tests():
+    hooks = {each["repo"]: each for each in yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]}
+    pinned = re.search(r"^ruff==(\S+)", text_of("requirements.txt"), re.M)
+    assert pinned is not None
+    assert hooks["https://github.com/astral-sh/ruff-pre-commit"]["rev"] == f"v{pinned[1]}"
+
+
 def checksum(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
