@@ -5,8 +5,8 @@
 
 The sample is stratified: as many changes of every folder, and within a folder of every kind, as can be; what
 is in the file already is not tried again. Tests that run the line, or that use a fixture that does, are
-asked, the quickest first, for some seconds. A change survives if they all pass. What no test runs is told apart.
-Numbers with names of their own, such as ``ROUNDS = 20``, are choices, and left alone.
+asked, the quickest first, for some seconds. A change survives if they all pass. What no test runs is told
+apart. Numbers with names of their own, such as ``ROUNDS = 20``, are choices, and left alone.
 """
 
 from __future__ import annotations
