@@ -15,30 +15,38 @@ from coembed.baselines import METHODS
 from coembed.cli import main
 from coembed.cli.app import app
 from coembed.experiments.benchmark_networks import TITLES
-from coembed.experiments.record_store import Store
-from coembed.experiments.results import Results
+from coembed.experiments.record_file import RecordFile
 from coembed.report.render import number
 from coembed.report.statistics import mean_of
 from coembed.settings import PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+BESIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]
+FOLDERS = ["", "extending", "reference", "tutorials"]
+PAGES = sorted(
+    [*map(ROOT.joinpath, BESIDE), *(each for f in FOLDERS for each in (ROOT / "docs" / f).glob("*.md"))]
+)
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_LINE = re.compile(r"(?<!`)`(coembed [^`]+)`")
 OPTION = re.compile(r"^--?[a-zA-Z][a-z-]*$")
-BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def measured(network: str) -> list[str]:
     """Accuracy, attribute AUC and AP, link AUC and AP of the default model, as the records have them."""
-    results = Results.read(Store(ROOT / "docs" / "results"))
+    records = RecordFile(ROOT / "docs" / "results" / "default_fits.jsonl", ("network", "task", "seed"))
     wanted = [
-        ("table1", "accuracy"),
-        *((table, name) for table in ("table2", "links") for name in ("auc", "ap")),
+        ("classification", "accuracy"),
+        *((task, name) for task in ("attributes", "links") for name in ("auc", "ap")),
     ]
-    means = [mean_of(results.values(table, "scan-best", network, name)) for table, name in wanted]
-    return [number(mean.mean) for mean in means if mean]
+    found = []
+    for task, name in wanted:
+        fits = [records.get(network, task, seed) for seed in range(3)]
+        mean = mean_of([each[name] for each in fits if each is not None])
+        assert mean is not None
+        found.append(number(mean.mean))
+    return found
 
 
 def test_the_figures_of_the_readme_are_those_of_the_records() -> None:
@@ -99,7 +107,8 @@ def few_epochs(monkeypatch):
     """What the documentation trains and lays out for a while takes a moment here."""
     for tasks in PRESETS.values():
         for changes in tasks.values():
-            monkeypatch.setitem(changes, "epochs", 2)
+            for name, value in {"epochs": 2, "hidden": 16, "rank": 16, "space_dim": 16}.items():
+                monkeypatch.setitem(changes, name, value)
     monkeypatch.setattr("coembed.evaluation.evaluation.PUBLISHED_CHANGES", ("epochs=2",))
     monkeypatch.setattr("coembed.maps.layout.MOST_FOR_TSNE", 0)
 
