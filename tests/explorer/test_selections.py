@@ -7,8 +7,12 @@ import csv
 import io
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from coembed.errors import InputError
+from coembed.explorer import Shown
 
 from .conftest import client_of
 
@@ -99,6 +103,45 @@ def test_files_hold_all_columns_and_no_formulas(ask, awkward):
         "/api/v1/selection/export", json={"selection": {"ids": {"node": ["=HYPERLINK(0)"]}}}
     )
     assert next(csv.DictReader(io.StringIO(risky.text)))["id"] == "'=HYPERLINK(0)"
+
+
+def test_a_file_of_rows_is_placed_or_refused_by_its_name(ask, tmp_path):
+    def sent(name: str, body: bytes):
+        return ask.post("/api/v1/batch/file", params={"name": name}, content=body)
+
+    rows = b"id,city,likes\nnew1,Rome,word03;word06\np003,Rome,\n"
+    told = sent("some.csv", rows).json()["columns"]
+    assert told["id"] == ["new1", "p003"]
+    assert told["new"] == [True, False]
+    assert all(each in ("left", "middle", "right") for each in told["predicted"])
+    assert all(np.isfinite([*told["x"], *told["y"]]))
+    pq.write_table(
+        pa.table({"id": [f"n{i}" for i in range(10_001)], "city": ["Rome"] * 10_001}), tmp_path / "a"
+    )
+    for name, body, said in (
+        ("a.exe", rows, "a.exe is no table"),
+        ("a.parquet", b"PAR1 no", "a.parquet is no Parquet file"),
+        ("a.parquet", (tmp_path / "a").read_bytes(), "a.parquet has 10,001 rows"),
+        ("a.csv", b"id,city\n" + b"x,Rome\n" * 10_001, "rows"),
+        ("a.csv", b"", "a.csv"),
+    ):
+        answer = sent(name, body)
+        assert answer.status_code == 400, name
+        assert said in answer.json()["error"]["message"]
+        assert "/tmp" not in answer.json()["error"]["message"]
+
+
+def test_what_is_shown_must_be_there(general):
+    for wrong, said in (
+        (Shown(("incme",)), "did you mean 'income'"),
+        (Shown(("likes",)), "several values an item"),
+        (Shown(link="javascript:alert({id})"), "must begin with https://"),
+        (Shown(link="https://a.example/"), "needs {id}"),
+        (Shown(link="https://a.example/{secret}"), "needs {id}"),
+    ):
+        with pytest.raises(InputError) as refused:
+            wrong.checked(general)
+        assert said in str(refused.value)
 
 
 def test_a_field_is_told_of_all_items(ask, general):

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pyarrow import parquet
 from pydantic import ValidationError
 
-from coembed.errors import InputError
+from coembed.errors import InputError, one_line
 from coembed.explorer import item_schemas
 from coembed.explorer.arrow_bodies import arrow_table, read_arrow, write_arrow
 from coembed.explorer.asking import Explorer
@@ -30,6 +31,8 @@ from coembed.network.readers.named_table import NamedTable, read_named_table
 router = APIRouter(prefix="/batch", tags=["batch"])
 
 FILES = (".csv", ".tsv", ".parquet")
+MOST_UNPACKED = 512_000_000
+"""Bytes of a Parquet file once it is unpacked."""
 MOST_LINES = 1_000_000
 """Rows of a table that is answered."""
 
@@ -260,6 +263,8 @@ def _placed_file(
 ) -> tuple[dict[str, Any], list[str]]:
     """Where the rows of a file fall, and, where their type has classes, which they likely have."""
     said: list[str] = []
+    if path.suffix == ".parquet":
+        _refuse_swollen(path)
     table = read_named_table(path, said)
     if table.n_rows > MOST_BATCH:
         raise InputError(f"{path} has {table.n_rows:,} rows; at most {MOST_BATCH:,} are read at once")
@@ -272,6 +277,20 @@ def _placed_file(
         columns |= {each: told[each] for each in ("predicted", "probability", "known")}
         notices += [f"{each.column} differs from training: {each.text}" for each in found.drifts]
     return columns, list(dict.fromkeys([*said, *notices]))
+
+
+def _refuse_swollen(path: Path) -> None:
+    """Some bytes of a Parquet file can unpack to terabytes: its footer says how many, before they do."""
+    try:
+        told = parquet.read_metadata(path)
+        size = sum(told.row_group(i).total_byte_size for i in range(told.num_row_groups))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} is no Parquet file ({one_line(error, 80)})") from None
+    if told.num_rows > MOST_BATCH or size > MOST_UNPACKED:
+        raise InputError(
+            f"{path} has {told.num_rows:,} rows of {size:,} bytes; at most {MOST_BATCH:,} of "
+            f"{MOST_UNPACKED:,} bytes are read at once"
+        )
 
 
 def _embedded(
