@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coembed.errors import InputError
 from coembed.explorer import Explorer, Shown
 from coembed.explorer.model_loading import Loaded
 from coembed.explorer.model_source import Source
@@ -168,6 +169,27 @@ def test_chosen_fields_and_the_record_are_on_cards_and_in_reports(visit, browser
     page.wait_for_selector('.legend .key:has-text("Rome")')
     assert visitor.problems == []
     visitor.close()
+
+
+def test_pictures_are_on_cards_and_in_tooltips(visit, general, tmp_path):
+    from PIL import Image
+
+    (tmp_path / "person").mkdir()
+    Image.new("RGB", (60, 40), "#12B886").save(tmp_path / "person" / "p003.png")
+    (tmp_path / "person" / "p004.svg").write_text("<svg/>")
+    shown = Shown(images=tmp_path)
+    explorer = Explorer(general, make_layout(general, "pca"), shown=shown)
+    with running(explorer) as address:
+        visitor = visit(home=address)
+        page = visitor.go("#type=person&item=p003")
+        page.wait_for_function("() => document.querySelector('.card-image')?.naturalWidth === 60")
+        assert near(visitor.pixels("#panel"), "#12B886", 10) > 1500
+        assert page.evaluate("() => [...coembed.items.pictured].reduce((a, b) => a + b)") == 1
+        page.evaluate("() => coembed.map.on.hover(3, 300, 200)")
+        page.wait_for_function("() => document.querySelector('.tip-image')?.naturalWidth === 60")
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputError, match="no picture of any item"):
+        Explorer(general, make_layout(general, "pca"), shown=Shown(images=tmp_path / "nothing"))
 
 
 def field(fitted, name: str, row: int):

@@ -96,6 +96,15 @@ Link = Annotated[
         show_default=False,
     ),
 ]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FOLDER",
+        help="Pictures of items, called ID.png, ID.jpg or ID.webp; or so in a folder of each type.",
+        show_default=False,
+    ),
+]
 AccessLog = Annotated[
     str | None,
     typer.Option(
@@ -113,6 +122,7 @@ def explore(
     method: Method = "auto",
     show: Show = None,
     link: Link = None,
+    images: Images = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
@@ -137,7 +147,7 @@ def explore(
 
     how = Serving(host, port, given, allow_changes=allow_changes, retrain=_retrain if allow_changes else None)
     _serve(
-        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        Source(model, truth, method, Shown(tuple(show or ()), link, images)),
         how,
         quiet,
         browser=browser,
@@ -151,6 +161,7 @@ def serve(
     method: Method = "auto",
     show: Show = None,
     link: Link = None,
+    images: Images = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
@@ -177,7 +188,7 @@ def serve(
 
     how = Serving(host, port, given, workers, tuple(cors or ()), allow_changes, access_log)
     _serve(
-        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        Source(model, truth, method, Shown(tuple(show or ()), link, images)),
         how,
         quiet,
         browser=False,

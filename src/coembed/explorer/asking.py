@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from coembed.errors import InputError, NoSuch, no_such
+from coembed.explorer.item_images import find_images
 from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.item_fields import field_names
@@ -61,10 +62,13 @@ class Shown:
         Names of fields with one value an item.
     link
         The address of an item's record elsewhere, with ``{id}``, ``{title}`` or ``{type}`` in it.
+    images
+        A folder of pictures, called as the ids.
     """
 
     fields: tuple[str, ...] = ()
     link: str | None = None
+    images: Path | None = None
 
     def checked(self, fitted: Fitted) -> Shown:
         """The same, if there are such fields and it is such an address."""
@@ -179,6 +183,7 @@ class Explorer:
     ) -> None:
         self.fitted, self.layout, self.folder = fitted, layout, folder
         self.shown = (shown or Shown()).checked(fitted)
+        self.images = {} if self.shown.images is None else find_images(self.shown.images, fitted.network)
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
         self.truth = truth

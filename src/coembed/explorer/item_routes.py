@@ -6,9 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from coembed.errors import InputError
+from coembed.errors import InputError, NoSuch
 from coembed.explorer import cards, item_schemas, overview, request_schemas
 from coembed.explorer.asking import Explorer
+from coembed.explorer.item_images import ENDINGS, read_image
 from coembed.explorer.kept_answers import Json
 from coembed.explorer.routes import (
     JSON,
@@ -55,6 +56,22 @@ def items(
 @router.get("/item", response_model=item_schemas.ItemCard, summary="All about an item of any type")
 def item(asked: Asked, id: IdParameter, type: TypeParameter = None, k: K = 10) -> Response:
     return Response(asked.card(id, type, k), media_type=JSON)
+
+
+@router.get(
+    "/image",
+    summary="The picture of an item",
+    response_class=Response,
+    responses={200: {"content": {each: {} for each in set(ENDINGS.values())}}},
+)
+def image(asked: Asked, id: IdParameter, type: TypeParameter = None) -> Response:
+    explorer = asked.explorer
+    type = explorer.type_of(id, type)
+    path = explorer.images.get(type, {}).get(explorer.at(id, type))
+    if path is None:
+        raise NoSuch(f"there is no picture of {id[:80]!r}; --images names a folder of them")
+    body, kind = read_image(path)
+    return Response(body, media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
 
 
 @router.post("/item", response_model=item_schemas.ItemCard, summary="All about an item, however long its id")

@@ -79,6 +79,7 @@ class Model(Health, TypesAnswer):
     class_list: list[ClassEntry]
     palette: list[Look] = Field(description="For the values of any other field.")
     link: str | None = Field(description="The address of an item's record, with {id}, {title} or {type}.")
+    pictured: dict[str, str] = Field(description="Which items have a picture, by type, a bit an item.")
     shown: list[str] = Field(description="Fields that tooltips and cards tell.")
     examples: list[ItemRef]
 

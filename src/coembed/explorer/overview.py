@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
+from coembed.explorer.bits import to_bits
 from coembed.explorer.cards import listed, reference
 from coembed.fitted.chances import score_name
 from coembed.maps.palette import COLOURS, MARKS, class_mark
@@ -56,6 +57,15 @@ def types(explorer: Explorer) -> dict[str, Any]:
             }
             for each in network.relations.values()
         ],
+    }
+
+
+def _pictured(explorer: Explorer) -> dict[str, str]:
+    """Which items have a picture, by type, a bit an item."""
+    return {
+        type: to_bits(np.array(sorted(rows), dtype=np.int64), len(explorer.types[type]))
+        for type, rows in explorer.images.items()
+        if rows
     }
 
 
@@ -116,6 +126,7 @@ def model(explorer: Explorer) -> dict[str, Any]:
         ],
         "palette": [dict(zip(("colour", "mark"), class_mark(k), strict=True)) for k in range(NAMED)],
         "link": explorer.shown.link,
+        "pictured": _pictured(explorer),
         "shown": list(explorer.shown.fields),
         "examples": _examples(explorer),
     }

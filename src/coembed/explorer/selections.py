@@ -11,6 +11,7 @@ import numpy as np
 
 from coembed.errors import InputError
 from coembed.explorer.asking import Explorer
+from coembed.explorer.bits import to_bits
 from coembed.explorer.cards import listed
 from coembed.fitted.cell_texts import cell_text, date_text
 from coembed.fitted.enrichment import Apart, set_apart
@@ -59,19 +60,6 @@ def chosen_rows(explorer: Explorer, selection: Selection) -> Rows:
 
 def all_bits(explorer: Explorer, rows: Rows) -> dict[str, str]:
     return {type: to_bits(each, len(explorer.types[type])) for type, each in rows.items()}
-
-
-def to_bits(rows: np.ndarray, count: int) -> str:
-    """Which of all items, a bit each, the first in the lowest bit.
-
-    Examples
-    --------
-    >>> to_bits(np.array([0, 9]), 12)
-    'AQI='
-    """
-    mask = np.zeros(count, dtype=bool)
-    mask[rows] = True
-    return base64.b64encode(np.packbits(mask, bitorder="little").tobytes()).decode()
 
 
 def _from_bits(explorer: Explorer, type: str, text: str) -> np.ndarray:

@@ -125,6 +125,7 @@ const server = {
   changes: () => ask("changes"),
   change: (what, body = {}) => ask(what, { body: Object.keys(body).length ? body : undefined, method: "POST" }),
   file: (file) => ask(`batch/file?${query({ name: file.name.slice(-200) })}`, { raw: file }),
+  image: (type, id) => ask(`image?${query({ type, id })}`, { file: true }),
   export: (body) => ask("selection/export", { body, file: true }),
   place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };

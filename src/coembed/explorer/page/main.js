@@ -13,7 +13,8 @@ import { MapView } from "coembed/map.js";
 import { addNode, showPanel } from "coembed/panel.js";
 import { failure, loading, waiting } from "coembed/parts.js";
 import { savePng, saveSvg } from "coembed/picture.js";
-import { findMatching } from "coembed/query.js";
+import { picture } from "coembed/images.js";
+import { bytesOf, findMatching } from "coembed/query.js";
 import { searchBox } from "coembed/search.js";
 import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
 import * as state from "coembed/state.js";
@@ -58,6 +59,7 @@ async function start() {
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
   [page.fields, page.changes] = isReport ? [await carriedFields(api), null] : await Promise.all([api.fields(), api.changes()]);
   for (const field of model.shown) await fieldValues(page, field);
+  if (!isReport && Object.keys(model.pictured).length) items.pictured = bytesOf(items, model.pictured);
   makeTabs();
   makeSearch(page);
   page.line = makeLine(page);
@@ -164,7 +166,8 @@ function wireMap(page) {
     const what = label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : type.owner === null ? short(type.name, 30) : `attribute of ${count(items.weight[i])} ${many(model, type.owner)}`;
     const told = new Set([map.encoding.field, map.sizes?.field, ...model.shown]);
     const more = [...told].filter((field) => field && field !== "class").map((field) => valueLine(page, field, i));
-    tip.replaceChildren(h("b", {}, short(items.names[i], 50)), h("span", {}, what), ...more.filter(Boolean));
+    const image = items.pictured?.[i] ? picture(page, i, "tip-image") : null;
+    tip.replaceChildren(...(image ? [image] : []), h("b", {}, short(items.names[i], 50)), h("span", {}, what), ...more.filter(Boolean));
     tip.style.left = `${Math.min(px + 14, map.width - 220)}px`;
     tip.style.top = `${py > map.height - 80 ? py - 60 : py + 16}px`;
   };

@@ -7,6 +7,7 @@ import { startPanel } from "coembed/panels.js";
 import { chosenItems, selectionPanel } from "coembed/selection.js";
 import { compareBox, comparisonPanel } from "coembed/comparison.js";
 import { droppedPanel } from "coembed/dropped.js";
+import { picture } from "coembed/images.js";
 import { fieldTitle, knownValue } from "coembed/encodings.js";
 import { keepForm, keptList } from "coembed/keeping.js";
 import { correctBox, labellingPanel } from "coembed/labelling.js";
@@ -113,6 +114,7 @@ function recordLines(page, card) {
   const i = items.find(card.type, card.id);
   const values = i < 0 ? [] : model.shown.map((field) => [field, knownValue(page, field, i)]).filter(([, value]) => value !== null);
   const lines = values.length ? [h("dl.shown", {}, values.map(([field, value]) => h("div", {}, h("dt", {}, short(fieldTitle(field), 30)), h("dd", {}, short(value, 60)))))] : [];
+  if (!isReport && items.pictured?.[i]) lines.unshift(picture(page, i, "card-image"));
   if (model.link && !isAttribute(model, card.type)) {
     const address = model.link.replace(/\{(id|title|type)\}/g, (_, name) => encodeURIComponent(card[name].toWellFormed?.() ?? card[name]));
     lines.push(h("p.record", {}, h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, "Its record ↗")));

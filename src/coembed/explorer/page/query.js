@@ -161,12 +161,12 @@ export function queryLine(page) {
 }
 
 // which items fit, a byte each in the order of the page
-export async function findMatching(page, q) {
-  const { items, api } = page;
-  const found = await api.find(q);
+export const findMatching = async ({ items, api }, q) => bytesOf(items, (await api.find(q)).bits);
+
+export function bytesOf(items, bits) {
   const fits = new Uint8Array(items.count);
   for (const [t, { name }] of items.types.entries()) {
-    const octets = Uint8Array.from(atob(found.bits[name]), (letter) => letter.charCodeAt(0));
+    const octets = Uint8Array.from(atob(bits[name] ?? ""), (letter) => letter.charCodeAt(0));
     const end = items.starts[t + 1] ?? items.count;
     for (let i = items.starts[t], bit = 0; i < end; i++, bit++) fits[i] = (octets[bit >> 3] >> (bit & 7)) & 1;
   }
