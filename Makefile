@@ -19,7 +19,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # needs COEMBED_DATA, the folder with the benchmark networks, to be worth its while
 slow: $(INSTALLED)

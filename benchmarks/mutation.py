@@ -1,11 +1,12 @@
 """Do the tests notice? Small changes to the code, one at a time, and the tests that run the changed line.
 
-    coverage run --rcfile=benchmarks/mutation.coveragerc -m pytest tests/...
-    python benchmarks/mutation.py --coverage .mutation-coverage --sample 120 --seed 0 --out survivors.jsonl
+    python benchmarks/mutation.py learn --map map tests src     # which test runs which line, in how long
+    python benchmarks/mutation.py try --map map --sample 600 --seed 0 --out changes.jsonl
 
-The sample is stratified: as many changes of every folder, and within a folder of every kind, as can be. A
-change survives if all tests that run its line pass. What no test runs is told apart. Numbers with names of
-their own, such as ``ROUNDS = 20``, are choices, and left alone.
+The sample is stratified: as many changes of every folder, and within a folder of every kind, as can be; what
+is in the file already is not tried again. Tests that run the line, or that use a fixture that does, are
+asked, the quickest first, for some seconds. A change survives if they all pass. What no test runs is told
+apart. Numbers with names of their own, such as ``ROUNDS = 20``, are choices, and left alone.
 """
 
 from __future__ import annotations
@@ -13,24 +14,43 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
 import itertools
 import json
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
+sys.path[:] = [each for each in sys.path if Path(each) != ROOT / "benchmarks"]  # where a coverage.py is
 SOURCE = ROOT / "src" / "coembed"
 FOLDERS = ("kernels", "model", "training", "fitted", "evaluation", "network")
-MOST_TESTS = 25
-SECONDS = 240
+MOST_TESTS = 60
+SECONDS = 12.0
+"""Of tests that are asked about a change, by what they took before."""
+PATIENCE = 6.0
+"""How many times as long they may take, before it counts as noticed that they do not end."""
+AFTER_ALL = ("numpy", "scipy.sparse", "scipy.optimize", "sklearn.linear_model", "sklearn.neural_network")
+AFTER_ALL += (
+    "sklearn.ensemble",
+    "torch",
+    "pyarrow",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "hypothesis",
+    "pytest",
+)
+"""Imported once, not for every change."""
 
 COMPARED = {
     ast.Lt: ast.LtE,
@@ -200,25 +220,83 @@ def _put(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
                         value[place] = new
 
 
-def covering_tests(data: Path, path: Path, line: int) -> list[str]:
-    """Tests that run a line, as pytest is told of them; those of the same folder first."""
-    from coverage import CoverageData
+class Learnt:
+    """A plugin of pytest: which test runs which line, and what it takes; fixtures are told apart."""
 
-    kept = CoverageData(basename=str(data))
-    kept.read()
-    contexts = kept.contexts_by_lineno(str(path)).get(line, [])
-    files = {file.stem: file for file in sorted((ROOT / "tests").rglob("test_*.py"))}
-    found = []
-    for context in contexts:
-        parts = context.split(".")
-        for place in range(len(parts) - 1):
-            whole = ROOT.joinpath(*parts[: place + 1]).with_suffix(".py")
-            file = whole if whole.is_file() else files.get(parts[place])
-            if file is not None:
-                found.append(f"{file}::{parts[place + 1]}")
+    def __init__(self, folder: Path) -> None:
+        from coverage import Coverage
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self.tests = (folder / "tests.jsonl").open("a", encoding="utf-8")
+        self.coverage = Coverage(
+            data_file=str(folder / "lines"), include=[f"{SOURCE}/*"], config_file=False, messages=False
+        )
+        self.coverage.start()
+        self.failed = False
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self.coverage.switch_context(item.nodeid)
+        self.failed, start = False, time.process_time()
+        yield
+        self.coverage.switch_context("")
+        infos = getattr(item, "_fixtureinfo", None)
+        fixtures = [] if infos is None else [_name_of(each[-1]) for each in infos.name2fixturedefs.values()]
+        if not self.failed:
+            record = {"test": item.nodeid, "seconds": time.process_time() - start, "fixtures": fixtures}
+            self.tests.write(json.dumps(record) + "\n")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: object, request: pytest.FixtureRequest) -> Iterator[None]:
+        if request.scope == "function":
+            yield
+            return
+        self.coverage.switch_context(_name_of(fixturedef))
+        yield
+        self.coverage.switch_context(os.environ["PYTEST_CURRENT_TEST"].rsplit(" ", 1)[0])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed |= report.outcome != "passed"
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        self.coverage.save()
+        self.tests.close()
+
+
+def _name_of(fixture: object) -> str:
+    return f"fixture {fixture.baseid} {fixture.argname}"  # type: ignore[attr-defined]
+
+
+class Asked:
+    """Which tests to ask about a line."""
+
+    def __init__(self, folder: Path) -> None:
+        from coverage import CoverageData
+
+        self.lines = CoverageData(basename=str(folder / "lines"))
+        self.lines.read()
+        records = [json.loads(line) for line in (folder / "tests.jsonl").open(encoding="utf-8")]
+        self.seconds = {each["test"]: each["seconds"] for each in records}
+        self.users: dict[str, set[str]] = defaultdict(set)
+        for each in records:
+            for fixture in each["fixtures"]:
+                self.users[fixture].add(each["test"])
+
+    def of(self, path: Path, line: int) -> list[str]:
+        """The quickest tests that run a line; one that is run while it is imported: that run the file."""
+        contexts = self.lines.contexts_by_lineno(str(path))
+        told = set(contexts.get(line, []))
+        if told == {""}:
+            told = {each for some in contexts.values() for each in some}
+        found = {user for each in told for user in self.users.get(each, {each})} & self.seconds.keys()
+        chosen, left = [], SECONDS
+        for test in sorted(found, key=self.seconds.__getitem__)[:MOST_TESTS]:
+            left -= self.seconds[test]
+            if left < 0 and chosen:
                 break
-    folder = path.parent.name
-    return sorted(set(found), key=lambda test: (f"/{folder}/" not in test, test))
+            chosen.append(test)
+        return chosen
 
 
 def sampled(paths: list[Path], size: int, seed: int) -> list[Change]:
@@ -242,53 +320,97 @@ def sampled(paths: list[Path], size: int, seed: int) -> list[Change]:
     return chosen
 
 
-def verdict(change: Change, tests: list[str], overlay: Path) -> str:
+def verdict(change: Change, tests: list[str], seconds: float, overlay: Path) -> str:
     if not tests:
         return "not run"
     place = overlay / "coembed" / change.path.relative_to(SOURCE)
     whole = place.read_text(encoding="utf-8")
     place.write_text(changed_source(change), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(overlay), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests[:MOST_TESTS]]
+    child = os.fork()
+    if not child:
+        _ask(tests, overlay)
     try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, timeout=SECONDS, check=False
-        )
-        return "survived" if done.returncode == 0 else "noticed"
-    except subprocess.TimeoutExpired:
+        end = time.monotonic() + 20 + PATIENCE * seconds
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                return "survived" if status == 0 else "noticed"
+            time.sleep(0.05)
+        os.killpg(child, signal.SIGKILL)
+        os.waitpid(child, 0)
         return "noticed"
     finally:
         place.write_text(whole, encoding="utf-8")
 
 
+def _ask(tests: list[str], overlay: Path) -> None:
+    """In a process of its own, which ends: the tests, with the changed code in the place of the code."""
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    os.environ["PYTHONPATH"] = str(overlay)
+    sys.path[:] = [str(overlay), *(each for each in sys.path if each != str(SOURCE.parent))]
+    os.chdir(ROOT)
+    named = [str(overlay / each[4:]) if each.startswith("src/") else each for each in tests]
+    code = 1
+    try:
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *named]))
+    finally:
+        os._exit(code)
+
+
+def learn(folder: Path, asked: list[str]) -> None:
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *asked], plugins=[Learnt(folder)]))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--coverage", type=Path, required=True, help="what coverage kept, with contexts")
+    parser.add_argument("what", choices=("learn", "try"))
+    parser.add_argument("--map", type=Path, required=True, help="a folder: which test runs which line")
     parser.add_argument("--sample", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", default=",".join(FOLDERS))
-    parser.add_argument("--out", type=Path, required=True, help="a line of JSON for every change")
-    parser.add_argument("--skip", nargs="*", default=[], help="files of tests that are not asked")
-    given = parser.parse_args()
+    parser.add_argument("--out", type=Path, help="a line of JSON for every change")
+    given, rest = parser.parse_known_args()
+    if given.what == "learn":
+        learn(given.map.resolve(), rest)
+    for name in AFTER_ALL:
+        importlib.import_module(name)
     paths = [path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))]
+    tried = _tried(given.out)
+    asked = Asked(given.map)
     overlay = Path(tempfile.mkdtemp(prefix="mutation-"))
     shutil.copytree(SOURCE, overlay / "coembed")
-    counts: dict[str, int] = defaultdict(int)
     try:
-        with given.out.open("a", encoding="utf-8") as out:
-            for change in sampled(paths, given.sample, given.seed):
-                tests = covering_tests(given.coverage, change.path, change.line)
-                tests = [test for test in tests if not any(name in test for name in given.skip)]
-                said = verdict(change, tests, overlay)
-                counts[said] += 1
-                record = change._asdict() | {"path": str(change.path.relative_to(ROOT)), "verdict": said}
-                print(f"{said:9} {record['path']}:{change.line} {change.kind}: {change.after}", flush=True)
-                out.write(json.dumps(record | {"tests": len(tests)}) + "\n")
-                out.flush()
+        for change in sampled(paths, given.sample, given.seed):
+            record = change._asdict() | {"path": str(change.path.relative_to(ROOT))}
+            if _key(record) in tried:
+                continue
+            tests = asked.of(change.path, change.line)
+            said = verdict(change, tests, sum(map(asked.seconds.__getitem__, tests)), overlay)
+            tried[_key(record)] = said
+            print(f"{said:9} {record['path']}:{change.line} {change.kind}: {change.after}", flush=True)
+            with given.out.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(record | {"verdict": said, "tests": len(tests)}) + "\n")
     finally:
         shutil.rmtree(overlay)
-    tried = counts["noticed"] + counts["survived"]
-    print(dict(counts), f"noticed {counts['noticed'] / max(tried, 1):.0%} of what tests run")
+    counts = Counter(tried.values())
+    print(
+        dict(counts),
+        f"noticed {counts['noticed'] / max(len(tried) - counts['not run'], 1):.1%} of what tests run",
+    )
+
+
+def _key(record: dict[str, object]) -> tuple[object, ...]:
+    return tuple(record[name] for name in ("path", "kind", "before", "after", "line"))
+
+
+def _tried(out: Path) -> dict[tuple[object, ...], str]:
+    if not out.exists():
+        return {}
+    records = [json.loads(line) for line in out.open(encoding="utf-8")]
+    return {_key(each): each["verdict"] for each in records}
 
 
 if __name__ == "__main__":

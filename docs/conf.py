@@ -47,8 +47,8 @@ NAVIGATION = {
     "Tutorials": """tutorials/index tutorials/five_minutes tutorials/own_tables tutorials/several_types
         tutorials/tags_and_profiles tutorials/single_cells quickstart""",
     "How to": "tables libraries explorer evaluation large distributed reproduce gallery",
-    "Reference": """cli settings formats api python reference/package reference/network reference/fitted
-        reference/model reference/evaluation reference/client migration changes""",
+    "Reference": """cli queries settings formats api python reference/package reference/network
+        reference/fitted reference/model reference/evaluation reference/client migration changes""",
     "Explanation": """model best fast doubt reliability results/best results/paper results/rivals
         results/report rivals/index""",
     "Extending": """extending/index extending/likelihood extending/column_kind extending/reader extending/view

@@ -103,7 +103,8 @@ def few_epochs(monkeypatch):
     """What the documentation trains and lays out for a while takes a moment here."""
     for tasks in PRESETS.values():
         for changes in tasks.values():
-            monkeypatch.setitem(changes, "epochs", 2)
+            for name, value in {"epochs": 2, "hidden": 16, "rank": 16, "space_dim": 16}.items():
+                monkeypatch.setitem(changes, name, value)
     monkeypatch.setattr("coembed.evaluation.evaluation.PUBLISHED_CHANGES", ("epochs=2",))
     monkeypatch.setattr("coembed.maps.layout.MOST_FOR_TSNE", 0)
 

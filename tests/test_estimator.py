@@ -7,7 +7,8 @@ import coembed
 from coembed import SCAN, InputError
 from coembed.network import split_labels
 
-QUICK = {"dim": 6, "epochs": 3, "random_state": 0}
+BARE = {"space_dim": 0, "pair_scores": False}
+QUICK = {"dim": 6, "hidden": 16, "epochs": 3, "settings": BARE, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def test_parameters_are_kept_set_and_cloned():
 
 
 def test_the_result_is_that_of_a_fit(scan, partly):
-    settings = coembed.preset_settings("best", dim=6, epochs=3, seed=0)
+    settings = coembed.preset_settings("best", dim=6, hidden=16, epochs=3, seed=0, **BARE)
     np.testing.assert_array_equal(coembed.fit(partly, settings).node_mean, scan.node_embedding_)
     assert scan.attribute_embedding_.shape == (626, 13)
     assert list(scan.classes_) == list(partly.class_names)
@@ -59,7 +60,7 @@ def test_y_replaces_the_labels(partly):
 
 
 def test_other_settings_go_through_and_unknown_ones_are_refused(partly):
-    assert SCAN(**QUICK, settings={"tau": 0.7}).fit(partly).result_.settings["tau"] == 0.7
+    assert SCAN(**{**QUICK, "settings": {**BARE, "tau": 0.7}}).fit(partly).result_.settings["tau"] == 0.7
     with pytest.raises(InputError, match="no setting 'taus'"):
         SCAN(settings={"taus": 1}).fit(partly)
 

@@ -11,6 +11,7 @@ import pytest
 
 from coembed.cli import main
 from coembed.network import demo_network, split_labels, write
+from coembed.settings import PRESETS
 
 
 @dataclass
@@ -22,6 +23,16 @@ class Ran:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_models():
+    """What commands train by default is small here: they, not the models, are looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        for changes in PRESETS["best"].values():
+            for name, value in {"hidden": 16, "rank": 16, "space_dim": 16}.items():
+                patch.setitem(changes, name, value)
+        yield
 
 
 @pytest.fixture
@@ -48,7 +59,7 @@ def network_file(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def model(network_file, tmp_path_factory) -> Path:
+def model(network_file, tmp_path_factory, small_models) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
     with pytest.raises(SystemExit) as end:
         main(["train", str(network_file), "-o", str(folder), "--epochs", "4", "--dim", "8", "-q"])

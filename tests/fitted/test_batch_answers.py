@@ -85,7 +85,7 @@ def test_candidates_find_nearly_all_and_say_how_many(demo, monkeypatch):
     from coembed.settings import preset_settings
     from coembed.training import fit
 
-    model = fit(demo, preset_settings("best", epochs=10, dim=16))
+    model = fit(demo, preset_settings("best", epochs=10, dim=16, hidden=32, rank=32, space_dim=32))
     exact = rows_of(model.complete_all("links", 5))
     monkeypatch.setattr(pair_candidates, "MOST_SCORES", 1000)
     batch = model.complete_all("links", 5)

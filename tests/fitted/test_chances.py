@@ -20,7 +20,7 @@ from coembed.training import fit
 
 @pytest.fixture(scope="module")
 def demo():
-    return fit(demo_network(), preset_settings("best", epochs=15, space_dim=0, label_ensemble=0.0))
+    return fit(demo_network(), preset_settings("best", epochs=15, hidden=32, rank=32, space_dim=0))
 
 
 def test_prevalence_by_hand():

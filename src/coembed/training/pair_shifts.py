@@ -14,6 +14,8 @@ from coembed.training.holdout import Holdout
 from coembed.training.pair_errors import absent_scores
 
 FARTHEST = 40.0
+WIDTH = 0.01
+"""Logits this near are one: millions of them are some thousand, and the shift is told to two digits."""
 
 
 def with_pair_shifts(fitted: Fitted, holdout: Holdout) -> Fitted:
@@ -48,10 +50,21 @@ def shift_to(share: float, present: np.ndarray, absent: np.ndarray) -> float:
     >>> round(float(expit(shift_to(0.1, even, even))), 2)
     0.1
     """
-    here, there = (logit(np.clip(part, NEARLY, 1 - NEARLY).astype(np.float64)) for part in (present, absent))
+    shares = ((present, share), (absent, 1 - share))
+    logits, weights = (
+        np.concatenate(each) for each in zip(*(_binned(*part) for part in shares), strict=True)
+    )
 
     def surplus(shift: float) -> float:
-        expected = share * expit(here + shift).mean() + (1 - share) * expit(there + shift).mean()
-        return float(expected) - share
+        return float(weights @ expit(logits + shift)) - share
 
     return round(brentq(surplus, -FARTHEST, FARTHEST), 2)
+
+
+def _binned(probabilities: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Logits, and the share that each stands for: those that hardly differ are one, at their mean."""
+    found = logit(np.clip(probabilities, NEARLY, 1 - NEARLY).astype(np.float64))
+    places = np.round((found - logit(NEARLY)) / WIDTH).astype(np.int64)
+    counts, sums = np.bincount(places), np.bincount(places, found)
+    taken = counts > 0
+    return sums[taken] / counts[taken], counts[taken] * (share / len(found))

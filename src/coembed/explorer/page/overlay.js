@@ -4,15 +4,19 @@
 const MISSES = 500;
 const FONT = '-apple-system, "Segoe UI", system-ui, sans-serif';
 
-export function drawOverlay(map, css) {
+// what a pen of another kind draws, it draws on something else
+export function drawOverlay(map, css, other = null) {
   const { overlay, width, height, ratio } = map;
-  if (overlay.width !== Math.round(width * ratio) || overlay.height !== Math.round(height * ratio)) {
+  if (!other && (overlay.width !== Math.round(width * ratio) || overlay.height !== Math.round(height * ratio))) {
     overlay.width = Math.round(width * ratio);
     overlay.height = Math.round(height * ratio);
   }
-  const pen = overlay.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
+  const pen = other ?? overlay.getContext("2d");
+  if (!other) {
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+  }
+  drawWithin(map, pen, css);
   drawLinks(map, pen, css);
   drawEllipses(map, pen, css);
   drawRings(map, pen, css);
@@ -23,9 +27,49 @@ export function drawOverlay(map, css) {
     const box = document.getElementById(id).getBoundingClientRect();
     taken.take(box.left - stage.left, box.top - stage.top, box.width, box.height);
   }
+  drawPlaced(map, pen, css);
   drawNewcomer(map, pen, css, taken);
   drawNames(map, pen, css, taken);
   drawLasso(map, pen, css);
+}
+
+// links within a selection, each relation in its style
+function drawWithin(map, pen, css) {
+  const { items, view, width, height } = map;
+  for (const { from, to, colour, dash, shown, directed } of map.within) {
+    if (!shown) continue;
+    pen.lineWidth = 1.1;
+    pen.setLineDash(dash);
+    pen.strokeStyle = css(colour, from.length > 800 ? 0.28 : 0.55);
+    pen.fillStyle = css(colour, 0.8);
+    pen.beginPath();
+    const heads = [];
+    for (let l = 0; l < from.length; l++) {
+      if (!items.shown[from[l]] || !items.shown[to[l]]) continue;
+      const ax = (items.x[from[l]] - view.x) * view.scale + width / 2;
+      const ay = height / 2 - (items.y[from[l]] - view.y) * view.scale;
+      const bx = (items.x[to[l]] - view.x) * view.scale + width / 2;
+      const by = height / 2 - (items.y[to[l]] - view.y) * view.scale;
+      pen.moveTo(ax, ay);
+      pen.lineTo(bx, by);
+      const length = Math.hypot(bx - ax, by - ay);
+      if (!directed || length < 14) continue;
+      const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+      const [tx, ty] = [bx - 5 * ux, by - 5 * uy];
+      heads.push([tx, ty, tx - 6 * ux - 3 * uy, ty - 6 * uy + 3 * ux, tx - 6 * ux + 3 * uy, ty - 6 * uy - 3 * ux]);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    if (!directed) continue;
+    pen.beginPath();
+    for (const [ax, ay, bx, by, cx, cy] of heads) {
+      pen.moveTo(ax, ay);
+      pen.lineTo(bx, by);
+      pen.lineTo(cx, cy);
+      pen.closePath();
+    }
+    pen.fill();
+  }
 }
 
 function drawLinks(map, pen, css) {
@@ -81,6 +125,26 @@ function drawRings(map, pen, css) {
   if (map.hovered >= 0) ring(map.hovered, 3.5, 1.5, 0.8);
   if (map.selected >= 0) {
     ring(map.selected, 4, 2.5, 0.95);
+  }
+}
+
+// rows of a table that was dropped: diamonds, in the colours of their classes
+function drawPlaced(map, pen, css) {
+  const r = map.pointSize / 2 + 2.5;
+  pen.lineWidth = 1.5;
+  pen.strokeStyle = css(map.page.ink, 0.95);
+  for (const { x, y, colour } of map.placed) {
+    const [px, py] = map.toScreen(x, y);
+    if (px < -9 || py < -9 || px > map.width + 9 || py > map.height + 9) continue;
+    pen.beginPath();
+    pen.moveTo(px, py - r);
+    pen.lineTo(px + r, py);
+    pen.lineTo(px, py + r);
+    pen.lineTo(px - r, py);
+    pen.closePath();
+    pen.fillStyle = colour;
+    pen.fill();
+    pen.stroke();
   }
 }
 
