@@ -379,3 +379,17 @@ def test_tables_in_memory_are_read_as_files_are(tmp_path):
         np.testing.assert_array_equal(made.relation(name).values.toarray(), relation.values.toarray())
     with pytest.raises(InputError, match="people cannot be read as a table"):
         from_tables({"people": 3})
+
+
+def test_a_wrong_label_names_a_column_once_and_not_all_of_a_hundred(tmp_path):
+    wide = (
+        "id,"
+        + ",".join(f"c{i}" for i in range(100))
+        + "\n"
+        + "".join(f"{i}" + ",1" * 100 + "\n" for i in range(9))
+    )
+    folder = put(tmp_path, wide=wide, people="id,age,segment\n1,30,a\n2,40,b\n")
+    with pytest.raises(InputError, match=r"did you mean 'people\.segment'\?$"):
+        read(folder, labels="segmnt")
+    with pytest.raises(InputError, match=r"known: .*wide\.c\d+ and 84 more$"):
+        read(folder, labels="%%%")
