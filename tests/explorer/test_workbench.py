@@ -189,6 +189,22 @@ def test_a_selection_is_taken_away_as_csv_and_parquet(visit, people_home, tmp_pa
     assert table["income"].null_count == sum(row["income"] == "" for row in rows)
 
 
+def test_density_and_what_regions_are_about_are_drawn(visit, home):
+    visitor = visit()
+    page = visitor.go("#off=names,attributes,nodes")
+    before = visitor.pixels("#overlay")
+    page.locator('.switch:has-text("density") input').check()
+    page.wait_for_function("() => location.hash.includes('regions=1')")
+    page.wait_for_function("() => coembed.map.landscape !== null")
+    assert (np.abs(visitor.pixels("#overlay") - before).max(axis=2) > 25).sum() > 1500
+    told = page.evaluate("() => coembed.map.landscape.regions")
+    assert len(told) > 3
+    assert all(region["names"] for region in told)
+    page.locator('.switch:has-text("density") input').uncheck()
+    page.wait_for_function("() => coembed.map.landscape === null")
+    assert (np.abs(visitor.pixels("#overlay") - before).max(axis=2) > 25).sum() < 50
+
+
 def test_the_line_fits_a_phone(visit):
     page = visit(viewport=PHONE, has_touch=True, is_mobile=True).go("#q=has:fish&colour=degree")
     page.wait_for_selector("table.apart tbody tr")

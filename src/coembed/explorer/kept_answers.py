@@ -78,6 +78,10 @@ class Answers:
         return {make.__name__: self._packed(make(self.explorer)) for make in makers}
 
     @cached_property
+    def regions(self) -> Packed:
+        return self._packed(overview.regions(self.explorer))
+
+    @cached_property
     def map_json(self) -> Packed:
         return self._packed(overview.map_columns(self.explorer))
 

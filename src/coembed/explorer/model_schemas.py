@@ -83,6 +83,19 @@ class Model(Health, TypesAnswer):
     examples: list[ItemRef]
 
 
+class Region(BaseModel):
+    x: float
+    y: float
+    count: int
+    names: list[str] = Field(description="What sets its items apart.")
+
+
+class RegionsAnswer(BaseModel):
+    box: list[float] = Field(description="x0, y0, x1, y1 of the density.")
+    density: list[list[float]] = Field(description="Rows of cells, from low to high y.")
+    regions: list[Region]
+
+
 class TypeColumns(BaseModel):
     type: str
     class_names: list[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from coembed.explorer.asking import Explorer, TypeFacts
 from coembed.explorer.cards import listed, reference
 from coembed.fitted.chances import score_name
 from coembed.maps.palette import COLOURS, MARKS, class_mark
+from coembed.maps.regions import landscape
 from coembed.network.description import summary
 from coembed.network.items import UNKNOWN
 from coembed.progress import LOSS_PARTS
@@ -140,6 +142,16 @@ def _map_of(explorer: Explorer, facts: TypeFacts) -> dict[str, Any]:
         "observed": facts.observed.astype(int).tolist() if labelled else None,
         "probability": _rounded(facts.probability, 3) if labelled else None,
         "weight": facts.weights.tolist(),
+    }
+
+
+def regions(explorer: Explorer) -> dict[str, Any]:
+    """Where items crowd, and what each crowd is about."""
+    found = landscape(explorer.fitted, explorer.layout)
+    return {
+        "box": list(found.box),
+        "density": [_rounded(row, 3) for row in found.density],
+        "regions": [{**asdict(each), "names": list(each.names)} for each in found.regions],
     }
 
 

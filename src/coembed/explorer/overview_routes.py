@@ -46,6 +46,11 @@ def data(request: Request, asked: Asked) -> Response:
     return asked.overviews["data"].answer(request)
 
 
+@router.get("/regions", response_model=schemas.RegionsAnswer, summary="Where items crowd, and about what")
+def regions(request: Request, asked: Asked) -> Response:
+    return asked.regions.answer(request)
+
+
 @router.get(
     "/map",
     name="map",

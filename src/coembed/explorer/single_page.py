@@ -46,6 +46,7 @@ def write_report(
         "training": overview.training(explorer),
         "quality": overview.quality(explorer),
         "data": overview.data(explorer),
+        "regions": overview.regions(explorer),
         "values": {field: selections.values(explorer, field) for field in explorer.shown.fields},
         "selections": [
             {

@@ -18,7 +18,7 @@ from coembed.views.decomposition import affordable_rank
 
 AN_EPOCH = 10
 """Steps at most for each epoch of the model: whoever asks for few epochs will not wait for the space."""
-WIDE_FROM, WIDER = 30, 2
+WIDE_FROM, WIDER = 30, 4
 """Entries an item from which on a space of so many times the coordinates is needed to tell them."""
 MOST_TAUGHT = 30_000
 """Items that are taught; of more some drawn at random, and the others are placed as newcomers are."""

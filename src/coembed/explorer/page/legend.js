@@ -9,7 +9,7 @@ const LAYERS = [
   ["ellipses", "ellipses: one standard deviation"],
 ];
 
-export function drawLegend(place, { model, map, setHidden, setLayers }) {
+export function drawLegend(place, { model, map, setHidden, setLayers, setRegions }) {
   const { hidden, layers, encoding, sizes } = map;
   const byClass = encoding.field === "class";
   const entries = encoding.none ? [...encoding.entries, { label: "no value", colour: "#8a8f98", mark: "circle", count: encoding.none }] : encoding.entries;
@@ -52,6 +52,7 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
       text,
     ),
   );
+  switches.push(h("label.switch", {}, h("input", { type: "checkbox", "data-switch": "regions", checked: Boolean(map.landscape), onchange: (event) => setRegions(event.target.checked) }), "density, and what regions are about"));
   // where there is little room the legend starts folded
   const open = place.querySelector("details")?.open ?? (map.width > 560 && map.height > 380);
   const key = [

@@ -6,6 +6,7 @@ import { $, count, h, icon, later, short } from "coembed/dom.js";
 import { Items } from "coembed/items.js";
 import { classColouring, colouring, fieldTitle, fieldValues, knownValue, sizing } from "coembed/encodings.js";
 import { makeLine } from "coembed/encoding_line.js";
+import { contours } from "coembed/contours.js";
 import { takeTables } from "coembed/dropped.js";
 import { drawLegend } from "coembed/legend.js";
 import { MapView } from "coembed/map.js";
@@ -73,6 +74,7 @@ async function follow(page, now, before) {
   const tab = TABS[now.tab] ? now.tab : "map";
   page.line.write(now);
   if (now.colour !== before.colour || now.size !== before.size) await encode(page, now);
+  if (now.regions !== before.regions) await showRegions(page, now);
   if (now.q !== before.q) await lookFor(page, now);
   const asked = now;
   now = state.get(); // the reader may have gone on, and then who follows that does the rest
@@ -113,6 +115,14 @@ async function encode(page, now) {
     [map.encoding, map.sizes] = [classColouring(page.items, page.model), null];
   }
   map.recolour();
+  legend(page);
+}
+
+// the landscape is asked for when it is first wanted
+async function showRegions(page, now) {
+  if (now.regions !== undefined && !page.landscape) page.landscape = contours(await page.api.overview("regions"));
+  page.map.landscape = now.regions !== undefined ? page.landscape : null;
+  page.map.redraw();
   legend(page);
 }
 
@@ -180,6 +190,7 @@ function legend(page) {
   drawLegend($("legend"), {
     model,
     map,
+    setRegions: (yes) => state.set({ regions: yes ? "1" : null }),
     setHidden: (hidden) => state.set({ hide: [...hidden].sort((a, b) => a - b).join(",") || null }),
     setLayers: (layers) => state.set({ off: Object.keys(layers).filter((name) => !layers[name]).join(",") || null }),
   });
@@ -252,7 +263,7 @@ function makeTools(page) {
   });
   $("home").addEventListener("click", (event) => {
     event.preventDefault();
-    state.set({ ...state.only({}), tab: null, hide: null, off: null, q: null, only: null, against: null, links: null, colour: null, size: null });
+    state.set({ ...state.only({}), tab: null, hide: null, off: null, q: null, only: null, against: null, links: null, colour: null, size: null, regions: null });
     map.glide(map.fitted());
   });
 }

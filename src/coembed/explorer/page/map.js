@@ -19,6 +19,7 @@ export class MapView {
     this.encoding = encoding; // what colours mean
     this.sizes = null; // what sizes mean
     this.filter = null; // a byte an item: all others are hidden
+    this.landscape = null; // lines of equal density, and what regions are about
     this.placed = []; // rows of a table that was dropped
     this.within = []; // links within a selection, by relation
     this.view = { x: 0, y: 0, scale: 1 };

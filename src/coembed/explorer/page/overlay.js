@@ -16,6 +16,7 @@ export function drawOverlay(map, css, other = null) {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
   }
+  drawContours(map, pen, css);
   drawWithin(map, pen, css);
   drawLinks(map, pen, css);
   drawEllipses(map, pen, css);
@@ -27,10 +28,33 @@ export function drawOverlay(map, css, other = null) {
     const box = document.getElementById(id).getBoundingClientRect();
     taken.take(box.left - stage.left, box.top - stage.top, box.width, box.height);
   }
+  drawRegions(map, pen, css, taken);
   drawPlaced(map, pen, css);
   drawNewcomer(map, pen, css, taken);
   drawNames(map, pen, css, taken);
   drawLasso(map, pen, css);
+}
+
+// the denser, the stronger
+function drawContours(map, pen, css) {
+  const levels = map.landscape?.levels ?? [];
+  levels.forEach((lines, level) => {
+    pen.lineWidth = 1;
+    pen.strokeStyle = css(map.page.ink, 0.14 + (0.4 * level) / levels.length);
+    pen.beginPath();
+    for (let l = 0; l < lines.length; l += 4) {
+      pen.moveTo(...map.toScreen(lines[l], lines[l + 1]));
+      pen.lineTo(...map.toScreen(lines[l + 2], lines[l + 3]));
+    }
+    pen.stroke();
+  });
+}
+
+function drawRegions(map, pen, css, taken) {
+  for (const { x, y, names } of map.landscape?.regions ?? []) {
+    const [px, py] = map.toScreen(x, y);
+    if (names.length && px > 0 && py > 0 && px < map.width && py < map.height) name(map, pen, css, taken, names.join(" · "), px, py, { weight: 800, size: 16, gap: 2, middle: true });
+  }
 }
 
 // links within a selection, each relation in its style
@@ -234,6 +258,7 @@ function name(map, pen, css, taken, text, px, py, look, memory) {
     [px - wide / 2, py - gap - high],
     [px - wide / 2, py + gap],
   ];
+  if (look.middle) places.unshift([px - wide / 2, py - high / 2], [px - wide / 2, py - 2 * high], [px - wide / 2, py + high]);
   const free = places.find(([x, y]) => taken.free(x - 3, y - 2, wide + 6, high + 4));
   const place = free ?? (look.forced ? places[0] : null);
   if (!place) return false;

@@ -5,10 +5,11 @@
 //   new: an item being added, as JSON          q, only: a query, and whether others are hidden
 //   colour, size: what they mean               against: a query, what a selection is compared with
 //   with, withtype: compared with the card     label: what to label next
+//   regions: density and its names are shown
 //   rows: a table that was dropped (its name)
 //   links: drawn within a selection            sort: of the table, with a minus from the top
 
-const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "rows", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "hide", "off", "view"];
+const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "rows", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "regions", "hide", "off", "view"];
 const ITEMS = ["node", "attribute", "item", "with"]; // an id may be empty
 const listeners = new Set();
 let current = read();
