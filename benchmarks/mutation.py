@@ -19,6 +19,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -38,8 +39,8 @@ FOLDERS = ("kernels", "model", "training", "fitted", "evaluation", "network")
 MOST_TESTS = 60
 SECONDS = 12.0
 """Of tests that are asked about a change, by what they took before."""
-PATIENCE = 6.0
-"""How many times as long they may take, before it counts as noticed that they do not end."""
+PATIENCE, LONGEST = 4.0, 600.0
+"""How many times as long they may take, and how many seconds, before it is noticed that they do not end."""
 AFTER_ALL = ("numpy", "scipy.sparse", "scipy.optimize", "sklearn.linear_model", "sklearn.neural_network")
 AFTER_ALL += (
     "sklearn.ensemble",
@@ -320,32 +321,76 @@ def sampled(paths: list[Path], size: int, seed: int) -> list[Change]:
     return chosen
 
 
-def verdict(change: Change, tests: list[str], seconds: float, overlay: Path) -> str:
-    if not tests:
-        return "not run"
-    place = overlay / "coembed" / change.path.relative_to(SOURCE)
-    whole = place.read_text(encoding="utf-8")
-    place.write_text(changed_source(change), encoding="utf-8")
-    child = os.fork()
-    if not child:
-        _ask(tests, overlay)
-    try:
-        end = time.monotonic() + 20 + PATIENCE * seconds
+class Trial(NamedTuple):
+    """What tests said: the first that failed; nothing, if all passed."""
+
+    failed: str
+
+    @classmethod
+    def of(cls, tests: list[str], seconds: float, overlay: Path) -> Trial:
+        """In a process of its own, with the code of the overlay in the place of the code."""
+        told = overlay / "failed"
+        told.unlink(missing_ok=True)
+        child = os.fork()
+        if not child:
+            _ask(tests, int(10 + PATIENCE * seconds), overlay, told)
+        end = time.monotonic() + LONGEST
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                return "survived" if status == 0 else "noticed"
+                said = told.read_text(encoding="utf-8") if told.exists() else ""
+                return cls(said or ("" if status == 0 else "no end"))
             time.sleep(0.05)
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return "noticed"
-    finally:
-        place.write_text(whole, encoding="utf-8")
+        return cls("no end")
 
 
-def _ask(tests: list[str], overlay: Path) -> None:
-    """In a process of its own, which ends: the tests, with the changed code in the place of the code."""
+class Judge:
+    """Whether tests notice a change; one that fails without it, too, is not asked again."""
+
+    def __init__(self, asked: Asked, overlay: Path) -> None:
+        self.asked, self.overlay = asked, overlay
+        self.sound: dict[str, bool] = {}
+
+    def verdict(self, change: Change) -> tuple[str, str, int]:
+        """What is said, the test that noticed, and how many were asked."""
+        place = self.overlay / "coembed" / change.path.relative_to(SOURCE)
+        whole = place.read_text(encoding="utf-8")
+        while tests := [t for t in self.asked.of(change.path, change.line) if self.sound.get(t, True)]:
+            place.write_text(changed_source(change), encoding="utf-8")
+            try:
+                found = self._of(tests)
+            finally:
+                place.write_text(whole, encoding="utf-8")
+            if not found.failed:
+                return "survived", "", len(tests)
+            if found.failed == "no end":
+                return "noticed", found.failed, len(tests)
+            if found.failed not in self.sound:
+                self.sound[found.failed] = not self._of([found.failed]).failed
+            if self.sound[found.failed]:
+                return "noticed", found.failed, len(tests)
+        return "not run", "", 0
+
+    def _of(self, tests: list[str]) -> Trial:
+        return Trial.of(tests, sum(map(self.asked.seconds.__getitem__, tests)), self.overlay)
+
+
+class First:
+    """A plugin of pytest that writes down which test failed."""
+
+    def __init__(self, told: Path, named: dict[str, str]) -> None:
+        self.told, self.named = told, named
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.told.write_text(self.named.get(report.nodeid.rsplit("/", 1)[-1], report.nodeid))
+
+
+def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
@@ -355,7 +400,8 @@ def _ask(tests: list[str], overlay: Path) -> None:
     named = [str(overlay / each[4:]) if each.startswith("src/") else each for each in tests]
     code = 1
     try:
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *named]))
+        plugin = First(told, {each.rsplit("/", 1)[-1]: each for each in tests})
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *named], plugins=[plugin]))
     finally:
         os._exit(code)
 
@@ -379,20 +425,19 @@ def main() -> None:
         importlib.import_module(name)
     paths = [path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))]
     tried = _tried(given.out)
-    asked = Asked(given.map)
     overlay = Path(tempfile.mkdtemp(prefix="mutation-"))
     shutil.copytree(SOURCE, overlay / "coembed")
+    judge = Judge(Asked(given.map), overlay)
     try:
         for change in sampled(paths, given.sample, given.seed):
             record = change._asdict() | {"path": str(change.path.relative_to(ROOT))}
             if _key(record) in tried:
                 continue
-            tests = asked.of(change.path, change.line)
-            said = verdict(change, tests, sum(map(asked.seconds.__getitem__, tests)), overlay)
+            said, by, count = judge.verdict(change)
             tried[_key(record)] = said
             print(f"{said:9} {record['path']}:{change.line} {change.kind}: {change.after}", flush=True)
             with given.out.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(record | {"verdict": said, "tests": len(tests)}) + "\n")
+                out.write(json.dumps(record | {"verdict": said, "by": by, "tests": count}) + "\n")
     finally:
         shutil.rmtree(overlay)
     counts = Counter(tried.values())

@@ -27,6 +27,8 @@ def run(path: Path) -> nbformat.NotebookNode:
     NotebookClient(book, timeout=SECONDS, record_timing=False).execute(cwd=str(path.parent))
     book.metadata.language_info = {"name": "python"}
     for cell in book.cells:
+        if "outputs" in cell:
+            cell.outputs = joined(cell.outputs)
         for output in cell.get("outputs", ()):
             output.pop("transient", None)
             output.get("metadata", {}).clear()
@@ -34,6 +36,17 @@ def run(path: Path) -> nbformat.NotebookNode:
                 output.data["image/png"] = smaller(output.data["image/png"])
     nbformat.validate(book)
     return book
+
+
+def joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Prints that came one after the other, on a busy machine in pieces, as one."""
+    found: list[nbformat.NotebookNode] = []
+    for each in outputs:
+        if found and each.get("name") and each.get("name") == found[-1].get("name"):
+            found[-1].text += each.text
+        else:
+            found.append(each)
+    return found
 
 
 def smaller(picture: str) -> str:

@@ -15,7 +15,8 @@ from coembed.baselines import METHODS
 from coembed.cli import main
 from coembed.cli.app import app
 from coembed.experiments.benchmark_networks import TITLES
-from coembed.experiments.record_file import RecordFile
+from coembed.experiments.record_store import Store
+from coembed.experiments.results import Results
 from coembed.report.render import number
 from coembed.report.statistics import mean_of
 from coembed.settings import PRESETS, Settings
@@ -35,18 +36,13 @@ BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relat
 
 def measured(network: str) -> list[str]:
     """Accuracy, attribute AUC and AP, link AUC and AP of the default model, as the records have them."""
-    records = RecordFile(ROOT / "docs" / "results" / "default_fits.jsonl", ("network", "task", "seed"))
+    results = Results.read(Store(ROOT / "docs" / "results"))
     wanted = [
-        ("classification", "accuracy"),
-        *((task, name) for task in ("attributes", "links") for name in ("auc", "ap")),
+        ("table1", "accuracy"),
+        *((table, name) for table in ("table2", "links") for name in ("auc", "ap")),
     ]
-    found = []
-    for task, name in wanted:
-        fits = [records.get(network, task, seed) for seed in range(3)]
-        mean = mean_of([each[name] for each in fits if each is not None])
-        assert mean is not None
-        found.append(number(mean.mean))
-    return found
+    means = [mean_of(results.values(table, "scan-best", network, name)) for table, name in wanted]
+    return [number(mean.mean) for mean in means if mean]
 
 
 def test_the_figures_of_the_readme_are_those_of_the_records() -> None:

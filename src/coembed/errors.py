@@ -46,6 +46,10 @@ def one_line(text: object, longest: int = LONGEST) -> str:
     return f"{words[: longest - 5 - half]} ... {words[-half:]}"
 
 
+MOST_NAMED = 20
+"""Of names that are known: more of them nobody reads."""
+
+
 def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str] | None = None) -> NoSuch:
     """What to raise for a name that is none of the known ones: the nearest, or else all that are listed.
 
@@ -57,7 +61,8 @@ def no_such(kind: str, name: object, known: Iterable[str], listed: Iterable[str]
     there is no preset 'fast'; known: best, paper
     """
     names = list(known)
-    near = get_close_matches(str(name), names, n=2)
-    every = ", ".join(names if listed is None else listed)
+    shown = names if listed is None else list(listed)
+    near = get_close_matches(str(name), shown, n=2) or get_close_matches(str(name), names, n=2)
+    every = ", ".join(shown[:MOST_NAMED]) + f" and {len(shown) - MOST_NAMED} more" * (len(shown) > MOST_NAMED)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {every}"
     return NoSuch(f"there is no {kind} {str(name)[:80]!r}; {hint}")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coembed.evaluation import Answer, draw_splits, strict_trial
+from coembed.evaluation.scoring import score_strict
 from coembed.evaluation.svm import published_svm_metrics, svm_metrics
+from coembed.network import Network
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +52,25 @@ def test_the_published_accuracy_is_that_of_one_split(clouds: tuple[np.ndarray, n
     # of one split of 36 nodes, unlike the mean of ten that micro F1 is
     assert (figures["svm_accuracy"] * 36) == pytest.approx(round(figures["svm_accuracy"] * 36))
     assert figures["svm_micro_f1"] != figures["svm_accuracy"]
+
+
+class OwnClasses(Answer):
+    """Vectors that are the classes themselves."""
+
+    def __init__(self, network: Network) -> None:
+        self.vectors = np.eye(network.n_classes)[network.labels]
+
+    def probabilities(self) -> np.ndarray:
+        return self.vectors
+
+    def embedding(self) -> np.ndarray:
+        return self.vectors
+
+
+def test_in_a_strict_trial_the_labels_that_are_asked_are_not_learnt_from(demo: Network) -> None:
+    trial = strict_trial(demo, draw_splits(demo, "classification", 0.1, seed=0))
+    turned = demo.labels.copy()
+    turned[trial.nodes] = (turned[trial.nodes] + 1) % demo.n_classes
+    assert score_strict(demo, trial, OwnClasses(demo))["svm_accuracy"] > 0.99
+    # had it seen the labels that are asked, most of them turned over, it would follow them
+    assert score_strict(demo.with_labels(turned), trial, OwnClasses(demo))["svm_accuracy"] < 0.01

@@ -60,6 +60,15 @@ def test_what_is_not_weighed_is_a_score(demo):
     assert score_name(counted, "links") == "value"
 
 
+def test_what_is_characteristic_is_weighed_by_weights_of_its_own(demo):
+    pairs, blends = np.column_stack([np.arange(40)] * 2), demo.relations["attributes"].blends
+    others = [each.pairs(pairs) for each in demo.pair_scores("attributes")]
+    own = logits(demo._pair_moments("attributes", pairs, lift=True), True)
+    found = demo.score("attributes", pairs, lift=True)
+    np.testing.assert_allclose(found, expit(blends["lift"].logits_of([own, *others])), rtol=1e-5)
+    assert np.abs(found - expit(blends["likely"].logits_of([own, *others]))).max() > 0.05
+
+
 def test_the_spread_is_that_of_the_score_shown(demo):
     fitted = demo.relations["attributes"]
     known = demo.network.attributes.tocoo()  # likely ones, where a probability bends most

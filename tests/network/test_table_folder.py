@@ -400,3 +400,17 @@ def test_titles_of_several_words_are_a_text_too_unless_they_are_only_to_be_title
     alone = read(tmp_path, kinds={"papers.title": "skip"})
     assert "graphs" not in list(alone.items("papers.attributes").titles)
     assert alone.items("papers").titles[0] == "on the cut of maps"
+
+
+def test_a_wrong_label_names_a_column_once_and_not_all_of_a_hundred(tmp_path):
+    wide = (
+        "id,"
+        + ",".join(f"c{i}" for i in range(100))
+        + "\n"
+        + "".join(f"{i}" + ",1" * 100 + "\n" for i in range(9))
+    )
+    folder = put(tmp_path, wide=wide, people="id,age,segment\n1,30,a\n2,40,b\n")
+    with pytest.raises(InputError, match=r"did you mean 'people\.segment'\?$"):
+        read(folder, labels="segmnt")
+    with pytest.raises(InputError, match=r"known: .*wide\.c\d+ and 84 more$"):
+        read(folder, labels="%%%")

@@ -2,12 +2,14 @@
 
 import bz2
 import gzip
+import weakref
 
 import numpy as np
 import pytest
 
 from coembed.errors import InputError
 from coembed.network import read
+from coembed.network.readers import delimited_text
 
 
 def put(folder, **texts):
@@ -240,3 +242,20 @@ def test_line_numbers_hold_far_down(tmp_path):
     rows[43_210] = "n1"
     with pytest.raises(InputError, match=r"line 43211: expected 3 columns, found 1"):
         read(put(tmp_path, edges="\n".join(rows)))
+
+
+def test_no_thread_holds_a_file_that_was_read(tmp_path, monkeypatch):
+    """One that lets go of it while the interpreter ends would abort the process."""
+    opened = []
+
+    class Watched(delimited_text.PlainBytes):
+        def __init__(self, path):
+            super().__init__(path)
+            opened.append(weakref.ref(self))
+
+    monkeypatch.setattr(delimited_text, "PlainBytes", Watched)
+    put(tmp_path, people="id,age,town\n1,2,x\n2,3,y\n")
+    for _ in range(150):
+        delimited_text.read_text(tmp_path / "people.csv")
+        list(delimited_text.stream_text(tmp_path / "people.csv"))
+        assert not [each for each in opened if each() is not None]

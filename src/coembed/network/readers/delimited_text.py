@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,9 @@ LABEL_TITLES = frozenset({
 NUMBER_TITLES = frozenset({"weight", "weights", "value", "values", "w", "count", "strength"})
 # fmt: on
 
+PATIENCE = 1.0
+"""Seconds that threads are waited for which are done but for a name."""
+
 
 @dataclass(frozen=True)
 class TextLayout:
@@ -72,7 +76,8 @@ def read_text(
     layout = _layout(path, skipped)
     try:
         with PlainBytes(path) as stream:
-            table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
+            with stream.lent():
+                table = pa_csv.read_csv(stream, **_options(layout, BLOCK_BYTES, line_ends))
             _check_width(table, layout)
             if stream.quotes % 2 or _has_line_ends(table):
                 _check_quotes(path, layout, line_ends)
@@ -87,7 +92,7 @@ def stream_text(path: Path, block_bytes: int = BLOCK_BYTES, line_ends: bool = Fa
     first: list[str] | None = None
     done = 0
     try:
-        with PlainBytes(path) as stream:
+        with PlainBytes(path) as stream, stream.lent():
             for batch in pa_csv.open_csv(stream, **_options(layout, block_bytes, line_ends)):
                 table = pa.Table.from_batches([batch])
                 _check_width(table, layout)
@@ -209,6 +214,20 @@ class PlainBytes(io.RawIOBase):
         piece = self.read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """While a library reads it: until its threads have let go of it, too.
+
+        A thread that lets go of it while the interpreter ends aborts the process, after all was said.
+        """
+        holders = sys.getrefcount(self)
+        try:
+            yield
+        finally:
+            end = time.monotonic() + PATIENCE
+            while sys.getrefcount(self) > holders and time.monotonic() < end:
+                time.sleep(1e-4)
 
     def close(self) -> None:
         self._stream.close()
