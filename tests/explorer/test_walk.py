@@ -143,8 +143,17 @@ def test_the_view_is_saved_as_it_is_drawn(visit, home, tmp_path):
     other.goto((tmp_path / "view.svg").as_uri())
     shot = Image.open(io.BytesIO(other.locator("svg").screenshot())).convert("RGB")
     drawn = np.asarray(shot).astype(int)
+    alike = np.corrcoef(ink_of(saved).ravel(), ink_of(drawn).ravel())[0, 1]
+    assert alike > 0.95  # the same ink at the same places; edges are drawn by others
     for colour in ("#0072B2", ORANGE):
-        assert near(drawn, colour, 60) == pytest.approx(near(saved, colour, 60), rel=0.5)
+        assert near(drawn, colour, 60) > 0.5 * near(saved, colour, 60)
+
+
+def ink_of(pixels: np.ndarray, side: int = 8) -> np.ndarray:
+    """How dark a picture is, in squares of some pixels."""
+    dark = 255 - pixels.mean(axis=2)
+    rows, columns = (size // side for size in dark.shape)
+    return dark[: rows * side, : columns * side].reshape(rows, side, columns, side).mean(axis=(1, 3))
 
 
 def test_chosen_fields_and_the_record_are_on_cards_and_in_reports(visit, browser, general, tmp_path):
