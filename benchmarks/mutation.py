@@ -385,7 +385,7 @@ class First:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.told.write_text(self.named.get(report.nodeid.rsplit("/", 1)[-1], report.nodeid))
+            self.told.write_text(self.named.get(report.nodeid.rsplit("::", 1)[-1], report.nodeid))
 
 
 def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
@@ -400,7 +400,7 @@ def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
     named = [str(overlay / each[4:]) if each.startswith("src/") else each for each in tests]
     code = 1
     try:
-        plugin = First(told, {each.rsplit("/", 1)[-1]: each for each in tests})
+        plugin = First(told, {each.rsplit("::", 1)[-1]: each for each in tests if each.startswith("src/")})
         code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *named], plugins=[plugin]))
     finally:
         os._exit(code)
