@@ -16,6 +16,7 @@ from coembed.metrics import mean_average_precision, several_f1
 from coembed.network import Network, from_tables, split_labels
 from coembed.settings import preset_settings
 from coembed.training import fit, several_label_ensemble
+from coembed.training.label_members import cost_out_of_fold
 from coembed.training.label_views import FOLDS, label_views
 from coembed.training.several_label_ensemble import Combination, best_thresholds, calibrated, stacked
 
@@ -191,3 +192,11 @@ def test_one_member_that_is_ahead_of_all_together_is_followed(network, monkeypat
 def test_it_is_solved_for_with_words_too(network, split):
     quick = fit(split.visible(network), preset_settings("fast"))
     assert quick.types["people"].probabilities.shape == (240, 4)
+
+
+def test_who_is_right_about_labels_that_were_not_seen_costs_less(network):
+    own = label_views(network).types["people"]
+    right = np.where(network.main.labels.values == 1, 2.0, -2.0)
+    each = np.log1p(np.exp(-2.0)) * np.count_nonzero(own.labels[own.folds >= 0] >= 0)
+    assert cost_out_of_fold([right] * FOLDS, own) == pytest.approx(each)
+    assert cost_out_of_fold([-right] * FOLDS, own) > 10 * each
