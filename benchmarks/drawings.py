@@ -1,8 +1,8 @@
-"""Our drawings of the model and of its graphical model, for the documentation.
+"""Our drawings of the general model, of SCAN and of its graphical model, for the documentation.
 
     python benchmarks/drawings.py -o docs/images
 
-writes ``model.svg``, ``graphical-model.svg`` and both as PNG. Look at them after a change.
+writes ``general-model``, ``model`` and ``graphical-model`` as SVG and PNG. Look at them after a change.
 """
 
 from __future__ import annotations
@@ -246,6 +246,121 @@ def _space(axes: Any) -> None:
     text(axes, 8.5, 1.55, r"node: $c_i=[z_i\,;y_i]$", 8.5, color=SOFT)
 
 
+PEOPLE = (
+    ("id", "income", "city", "likes", "segment"),
+    ("ann", "21 000", "Lille", "chess; go", "saver"),
+    ("bob", "", "Oslo", "go", ""),
+    ("eve", "52 000", "Lille", "sailing", ""),
+)
+FILMS = (("id", "genre"), ("f1", "drama"), ("f2", ""), ("f3", "western"))
+ANSWERS = (
+    ("class", "bob: saver 0.81", ORANGE),
+    ("cell", "bob: income 24 000 ± 6 000", BLUE),
+    ("tag", "eve: go 0.32", GREEN),
+    ("link", "ann saw f2 0.12", PINK),
+    ("nearest", "sailing: eve, f3, income high", GREY),
+)
+"""Of a made-up network: what kinds of answers there are, not what a model says."""
+
+
+def draw_general_model() -> Figure:
+    """From tables with gaps to one space of all types, and to answers of every kind."""
+    figure, axes = canvas(12.4, 5.4)
+    for x, words in (
+        (2.0, "tables, relations, a few labels"),
+        (5.55, "views and inference"),
+        (8.3, "one space"),
+        (11.0, "answers"),
+    ):
+        text(axes, x, 5.05, words, 11, color=SOFT)
+    axes.plot([0.3, 12.1], [4.8, 4.8], color=LINE, linewidth=1)
+    _table(axes, (0.3, 4.4), PEOPLE, (0.5, 0.7, 0.6, 0.85, 0.75), "people", BLUE)
+    _table(axes, (0.3, 1.75), FILMS, (0.5, 0.75), "films", PINK)
+    arrow(axes, (0.9, 2.63), (0.9, 2.1), PINK, bend=0.2)
+    text(axes, 1.05, 2.38, "saw (a table of pairs)", 8, ha="left", color=PINK)
+    text(axes, 1.85, 1.1, "? is asked for; an empty cell\nis unknown, not zero", 8, ha="left", color=SOFT)
+    for y, title, formula, colour in (
+        (3.9, "labels", r"$q(y_t \mid F_t)$", ORANGE),
+        (2.75, "items of each type", r"$q(z_t \mid F_t, y_t)=\mathcal{N}(\mu,\sigma^2)$", BLUE),
+        (1.6, "attributes", r"$q(z_a \mid F_a)=\mathcal{N}(\mu,\sigma^2)$", GREEN),
+    ):
+        box(axes, (5.55, y), (2.3, 0.85), title, formula, colour)
+        arrow(axes, (3.95, 2.75), (4.36, y), SOFT)
+        arrow(axes, (6.72, y), (7.12, 2.75 + (y - 2.75) * 0.6), colour)
+    text(axes, 5.55, 0.85, "F: own columns, means over relations,\nitems alike, labels around", 8, color=SOFT)
+    _space_of_types(axes)
+    for number, (title, example, colour) in enumerate(ANSWERS):
+        y = 4.2 - 0.78 * number
+        box(axes, (11.0, y), (2.15, 0.62), title, colour=colour)
+        axes.texts[-1].set_position((11.0, y + 0.13))
+        text(axes, 11.0, y - 0.13, example, 8)
+        arrow(axes, (9.48, 2.75 + (y - 2.65) * 0.5), (9.88, y), colour)
+    text(
+        axes,
+        6.2,
+        0.3,
+        "score of a pair  =  ⟨code, code⟩ + biases;  a likelihood for each relation and column:"
+        "  Bernoulli, Gaussian, categorical, Poisson",
+        9,
+        color=SOFT,
+    )
+    return figure
+
+
+def _table(
+    axes: Any,
+    corner: Point,
+    rows: tuple[tuple[str, ...], ...],
+    widths: tuple[float, ...],
+    name: str,
+    colour: str,
+) -> None:
+    (left, top), height = corner, 0.32
+    text(axes, left, top + 0.13, name, 9, ha="left", color=colour, fontweight="bold")
+    for line, row in enumerate(rows):
+        x = left
+        for words, width in zip(row, widths, strict=True):
+            asked = line > 0 and not words
+            face = colour + "22" if not line else "#FDF3DC" if asked else "white"
+            cell = (x, top - height * (line + 1))
+            axes.add_patch(Rectangle(cell, width, height, facecolor=face, edgecolor=LINE, linewidth=0.7))
+            style = {"fontweight": "bold"} if not line else {"color": ORANGE if asked else INK}
+            at = (x + width / 2, cell[1] + height / 2)
+            text(axes, *at, "?" if asked else words, 8, **style)
+            x += width
+
+
+def _space_of_types(axes: Any) -> None:
+    """People, films and attributes as ellipses in one plane."""
+    axes.add_patch(
+        FancyBboxPatch(
+            (7.15, 1.0),
+            2.3,
+            3.5,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor=WASH,
+            edgecolor=LINE,
+            linewidth=1.2,
+        )
+    )
+    for x, y, width, height, words, colour in (
+        (7.75, 4.0, 0.62, 0.36, "ann", BLUE),
+        (7.95, 3.2, 0.95, 0.55, "bob", BLUE),
+        (8.85, 1.95, 0.62, 0.4, "eve", BLUE),
+        (8.5, 3.65, 0.55, 0.36, "f1", PINK),
+        (8.3, 2.6, 0.85, 0.5, "f2", PINK),
+        (9.05, 2.45, 0.55, 0.36, "f3", PINK),
+        (8.75, 4.2, 0.6, 0.3, "chess", GREEN),
+        (7.6, 3.6, 0.4, 0.28, "go", GREEN),
+        (8.75, 3.15, 0.6, 0.3, "Lille", GREEN),
+        (7.65, 2.45, 0.6, 0.3, "Oslo", GREEN),
+        (8.1, 1.55, 0.78, 0.34, "sailing", GREEN),
+        (8.85, 1.35, 1.05, 0.36, "income high", GREEN),
+    ):
+        axes.add_patch(Ellipse((x, y), width, height, facecolor=colour + "26", edgecolor=colour, linewidth=1))
+        text(axes, x, y, words, 7.5)
+
+
 def draw_graphical_model() -> Figure:
     """Left the generative model, right what infers it; shaded is observed, half shaded for some nodes."""
     figure, axes = canvas(10.6, 4.9)
@@ -350,5 +465,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, required=True)
     folder = parser.parse_args().output
+    save_figure(draw_general_model(), folder, "general-model")
     save_figure(draw_model(), folder, "model")
     save_figure(draw_graphical_model(), folder, "graphical-model")

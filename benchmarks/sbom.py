@@ -19,7 +19,7 @@ def bill_of_materials() -> dict[str, Any]:
     asked += [
         ("optional", line)
         for name in sorted(extras)
-        if name not in ("dev", "all", "benchmarks")
+        if name not in ("dev", "all", "benchmarks", "docs", "tutorials")
         for line in extras[name]
     ]
     return {

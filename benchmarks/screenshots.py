@@ -17,12 +17,18 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+TOKEN = "pictures"
 WIDE, PHONE = (1360, 820), (390, 844)
 NEW = '{"name":"reef fish","attributes":["fish","coral","sea","tropical"],"links":[]}'
 SHOTS = {
     # name: address, width and height, colours, the whole page
     "explorer-map": ("", WIDE, "light", False),
     "explorer-node": ("#node=battery.n.02", WIDE, "light", False),
+    "explorer-selection": ("#q=has:river&links=1", WIDE, "light", False),
+    "explorer-colours": ("#colour=degree&size=degree&off=attributes", WIDE, "dark", False),
+    "explorer-regions": ("#regions=1&off=names,attributes", WIDE, "light", False),
+    "explorer-label": ("#label=1", WIDE, "light", False),
+    "explorer-table": ("#q=p<0.9&tab=table&sort=p", WIDE, "light", False),
     "explorer-attribute": ("#attribute=fish", WIDE, "light", False),
     "explorer-new": (f"#new={quote(NEW)}", WIDE, "light", False),
     "explorer-quality": ("#tab=quality", (1360, 960), "light", False),
@@ -50,7 +56,7 @@ def shoot(address: str, folder: Path, names: list[str]) -> None:
                 device_scale_factor=2 if width < 500 else 1,
             )
             page = context.new_page()
-            page.goto(address + where)
+            page.goto(f"{address}#token={TOKEN}{where.replace('#', '&')}")
             page.wait_for_selector("body[data-ready]", timeout=300_000)  # the map may have to be laid out
             page.wait_for_load_state("networkidle")
             page.wait_for_timeout(700)
@@ -67,7 +73,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(SHOTS), choices=list(SHOTS))
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "coembed", "serve", given.model, "--port", "0"]
+    command = [sys.executable, "-m", "coembed", "explore", given.model, "--no-browser", "--port", "0"]
+    command += [
+        "--allow-changes",
+        "--token",
+        TOKEN,
+    ]  # or there is nothing to label
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         told = (re.search(r"http://\S+/", line) for line in server.stderr)

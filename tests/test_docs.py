@@ -22,12 +22,16 @@ from coembed.report.statistics import mean_of
 from coembed.settings import PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+BESIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"]
+FOLDERS = ["", "extending", "reference", "tutorials"]
+PAGES = sorted(
+    [*map(ROOT.joinpath, BESIDE), *(each for f in FOLDERS for each in (ROOT / "docs" / f).glob("*.md"))]
+)
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_LINE = re.compile(r"(?<!`)`(coembed [^`]+)`")
 OPTION = re.compile(r"^--?[a-zA-Z][a-z-]*$")
-BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+BY_NAME = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def measured(network: str) -> list[str]:

@@ -75,6 +75,22 @@ class SearchAnswer(TypedDict):
     items: list[Found]
 
 
+class Listed(ItemRef):
+    label: str | None
+    observed: bool | None
+    probability: float | None
+    weight: int
+
+
+class FindAnswer(TypedDict):
+    query: str
+    total: int
+    counts: dict[str, int]
+    offset: int
+    items: list[Listed]
+    bits: dict[str, str] | None
+
+
 class ItemCard(ItemRef):
     """All about an item; what is nested deeper is as the description of the API has it."""
 
@@ -182,6 +198,10 @@ class Client:
     def search(self, text: str, *, type: str | None = None, limit: int = 10, offset: int = 0) -> SearchAnswer:
         """Items whose names fit, typing errors included."""
         return self._get("search", q=text, type=type, limit=limit, offset=offset)
+
+    def find(self, query: str, *, limit: int = 50, offset: int = 0) -> FindAnswer:
+        """Items that fit a query such as ``class:fish p<0.6 has:river``."""
+        return self._get("find", q=query, limit=limit, offset=offset)
 
     def item(self, id: str, *, type: str | None = None, k: int = 10) -> ItemCard:
         """All about an item."""

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from coembed.errors import InputError, one_line
 
@@ -135,17 +136,27 @@ def checksum(path: Path) -> str:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder against other processes that write to it; a process that dies lets go of it."""
-    try:
-        import fcntl
-    except ImportError:  # not on every system; there the last one to write wins
+    if os.name == "nt":  # there, folders cannot be opened; the last one to write wins
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        hold(handle)
         yield
     finally:
         os.close(handle)
+
+
+def hold(file: int | BinaryIO, shared: bool = False) -> None:
+    """Hold an open file against other processes until it is closed, for reading together or writing alone.
+
+    Windows knows no such hold: there only one process should write.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def recover(path: Path) -> None:

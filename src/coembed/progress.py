@@ -21,6 +21,17 @@ Tell = Callable[[str], None]
 """Called with a sentence, or the name of the step that begins."""
 
 
+def peak_memory_mb() -> float | None:
+    """The most memory that this process has held, mapped files included; None where nobody says."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    # macOS counts bytes where others count kilobytes
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
 def figures_text(figures: dict[str, float]) -> str:
     """The loss, its parts, and the validation figures, in a line.
 

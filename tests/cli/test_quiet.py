@@ -25,6 +25,7 @@ ASKED = {
     "similar": ("{}/model", "p000"),
     "nearest": ("{}/model", "--item", "p000"),
     "why": ("{}/model", "p000"),
+    "find": ("{}/model", "degree>0"),
     "ask-next": ("{}/model",),
     "map": ("{}/model", "-o", "{}/map.png", "--method", "pca"),
     "explore": ("{}/model", "--method", "pca", "--no-browser"),

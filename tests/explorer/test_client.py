@@ -27,6 +27,8 @@ def test_items_are_asked_for(ask, trained):
     assert ask.wait(5)["status"] == "ready"
     assert ask.model()["model"] == "wordnet-demo"
     assert ask.search("denmrak")["items"][0]["id"] == NODES[0]
+    found = ask.find("has:river class:animal", limit=2)
+    assert found["total"] == len(trained.find("has:river class:animal"))
     alike = ask.similar(NODES[0], k=4)["items"]
     assert [match["id"] for match in alike] == [match.name for match in trained.similar(NODES[0], 4)]
     assert ask.item(NODES[0])["probabilities"][0]["label"] == "location"

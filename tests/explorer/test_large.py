@@ -77,6 +77,16 @@ def test_questions_take_moments(large):
 
 
 @pytest.mark.slow
+def test_what_is_asked_of_selections_takes_less_than_a_second(large):
+    from coembed.fitted.enrichment import set_apart
+    from coembed.maps.regions import landscape
+
+    assert seconds(lambda: large.fitted.find("class:*3 has:attribute-1* degree>5 node")) < 1
+    assert seconds(lambda: landscape(large.fitted, large.layout)) < 1
+    assert seconds(lambda: set_apart(large.fitted, {"node": np.arange(20_000)})) < 1
+
+
+@pytest.mark.slow
 def test_the_page_pans_and_zooms_smoothly(large):
     path = need_browser()
     from playwright.sync_api import sync_playwright

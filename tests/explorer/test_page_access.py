@@ -22,6 +22,13 @@ STATES = {
     "training": "#tab=training",
     "quality": "#tab=quality",
     "data": "#tab=data",
+    "query": "#q=has:fish&links=1",
+    "misspelt": "#q=class:anmal",
+    "colours": "#colour=degree&size=degree&regions=1",
+    "table": "#q=has:fish&tab=table&sort=-degree",
+    "compared": "#node=Denmark.n.01&with=Sweden.n.01",
+    "label": "#label=1",
+    "rows": "#rows=gone.csv",
     "nobody": "#node=nobody",
 }
 

@@ -6,7 +6,15 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.fitted import Gaussians
-from coembed.maps.layout import Layout, Plane, cached_layout, make_layout, principal_plane, spreads
+from coembed.maps.layout import (
+    Layout,
+    Plane,
+    cached_layout,
+    make_layout,
+    principal_plane,
+    spreads,
+    where_thickest,
+)
 
 from .conftest import with_space
 
@@ -43,6 +51,30 @@ def test_items_of_one_direction_share_a_place(fitted):
     code[3] = 2 * code[7]
     places = make_layout(with_space(fitted, "attribute", mean=code), "pca").attributes
     np.testing.assert_allclose(places[3], places[7], atol=1e-5)
+
+
+def test_an_attribute_stands_on_the_island_of_most_of_its_nodes_not_between(rng):
+    islands = np.repeat([[0.0, 0.0], [50.0, 0.0]], 30, axis=0) + rng.standard_normal((60, 2))
+    towards = np.eye(60)
+    mostly_first = towards[:6].sum(axis=0) + 1.01 * towards[30:34].sum(axis=0)
+    mostly_second = towards[:4].sum(axis=0) + towards[30:36].sum(axis=0)
+    places = where_thickest(np.stack([mostly_first, mostly_second]) / 3.3, towards, islands)
+    assert abs(places[0] - islands[:6].mean(axis=0)).max() < 1.5
+    assert abs(places[1] - islands[30:36].mean(axis=0)).max() < 1.5
+
+
+def test_on_the_map_attributes_stand_by_the_nodes_that_point_their_way(fitted):
+    pytest.importorskip("openTSNE")
+    layout = make_layout(fitted, "tsne")
+    low, high = layout.nodes.min(axis=0), layout.nodes.max(axis=0)
+    assert ((layout.attributes >= low) & (layout.attributes <= high)).all()
+    apart = np.linalg.norm(layout.attributes[:, None] - layout.nodes, axis=2)
+    codes = [fitted.codes(name).mean for name in ("node", "attribute")]
+    nodes, attributes = (c / np.linalg.norm(c, axis=1, keepdims=True) for c in codes)
+    nodes, attributes = nodes - nodes.mean(axis=0), attributes - attributes.mean(axis=0)
+    nodes, attributes = (c / np.linalg.norm(c, axis=1, keepdims=True) for c in (nodes, attributes))
+    near = np.argsort(-(attributes @ nodes.T), axis=1)[:, :10]
+    assert np.take_along_axis(apart, near, axis=1).mean() < 0.9 * apart.mean()
 
 
 def test_spreads_are_covariances_and_vanish_without_uncertainty(fitted):

@@ -31,6 +31,17 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are(fitted, tmp_path):
     draw_map(odd, odd.map2d("pca"), tmp_path / "map.png")
 
 
+def test_long_names_of_classes_stay_inside_of_the_picture(fitted):
+    node = fitted.network.main
+    classes = np.array([f"CD4+/CD45RA+/CD25- NAIVE {k}" for k in range(node.n_classes)], dtype=object)
+    long = replace(node, labels=replace(node.labels, classes=classes))
+    odd = replace(fitted, network=replace(fitted.network, types={**fitted.network.types, "node": long}))
+    figure = odd.plot("pca", words=3, names=3)
+    figure.draw_without_rendering()
+    assert len(figure.legends) == 2
+    assert all(each.get_window_extent().x1 <= figure.bbox.x1 for each in figure.legends)
+
+
 def test_a_map_counts_the_labels_of_all_types(general):
     known = {name: len(general.network.items(name).labels.known) for name in ("person", "film")}
     assert picture._known_labels(general.network) == (

@@ -381,6 +381,27 @@ def test_tables_in_memory_are_read_as_files_are(tmp_path):
         from_tables({"people": 3})
 
 
+def test_titles_of_several_words_are_a_text_too_unless_they_are_only_to_be_titles(tmp_path):
+    words = ["cut", "size", "rank", "tree", "width", "core"]
+    rows = [
+        f"p{i},on the {word} of {'graphs' if i % 2 else 'maps'},{i % 3}.5" for i, word in enumerate(words)
+    ]
+    names = [f"p{i},{word},{i % 3}.5" for i, word in enumerate(words)]
+    (tmp_path / "papers.csv").write_text("id,title,score\n" + "\n".join(rows))
+    (tmp_path / "people.csv").write_text(
+        "id,name,score\n" + "\n".join(each.replace("p", "q", 1) for each in names)
+    )
+    network = read(tmp_path)
+    assert "graphs" in list(network.items("papers.attributes").titles)
+    assert network.items("papers").titles[0] == "on the cut of maps"
+    assert "people.attributes" in network.types
+    assert "cut" not in list(network.items("people.attributes").titles)
+    assert any("'title' has the titles, whose words are attributes, too" in each for each in network.notices)
+    alone = read(tmp_path, kinds={"papers.title": "skip"})
+    assert "graphs" not in list(alone.items("papers.attributes").titles)
+    assert alone.items("papers").titles[0] == "on the cut of maps"
+
+
 def test_a_wrong_label_names_a_column_once_and_not_all_of_a_hundred(tmp_path):
     wide = (
         "id,"

@@ -13,9 +13,9 @@ from coembed.fitted import load, save
 from coembed.fitted.common_placing import mean_direction, steering_of
 from coembed.network import Network, demo_network
 from coembed.settings import preset_settings
-from coembed.training import fit
-from coembed.training.common_space import Rivalry, _Adam, surprise, taught_directions
+from coembed.training import fit, space_teaching
 from coembed.training.space_targets import Stack, neighbours_wanted, speaking_for
+from coembed.training.space_teaching import Part, Teaching, taught_directions
 
 
 @pytest.fixture(scope="module")
@@ -32,50 +32,93 @@ def two_blocks(count=40, seed=0):
     return Network.build(links + links.T, attributes=words), group
 
 
-def torch_surprise(vectors, log_temperature, rivalry, rows, among, wanted):
-    """The cost written down plainly, for autograd."""
+def plain_cost(vectors, log_temperature, taught, part):
+    """The cost written down plainly, for autograd: items weigh as many as they stand for."""
     unit = torch.nn.functional.normalize(vectors, dim=1)
-    scores = log_temperature.exp() * (unit[rows] @ unit[among].T)
-    types, weights = torch.as_tensor(rivalry.types), torch.as_tensor(rivalry.log_weights)
-    scores = scores + weights[types[rows]][:, None] * (types[rows][:, None] == types[among])
+    rows, among = np.concatenate(part.rows), np.concatenate([np.arange(9)[at] for at in part.blocks])
+    each = torch.tensor(np.repeat(part.each, [len(np.arange(9)[at]) for at in part.blocks]))
+    types = np.repeat(np.arange(2), taught.sizes)
+    same = torch.as_tensor(types[rows][:, None] == types[among])
+    scores = log_temperature.exp() * (unit[rows] @ unit[among].T) + each.log()
+    scores = scores + torch.as_tensor(taught.own_weights[types[rows]])[:, None] * same
     scores = scores.masked_fill(torch.as_tensor(rows[:, None] == among), -torch.inf)
-    shares = torch.as_tensor(wanted[rows][:, among].toarray())
+    shares = torch.as_tensor(taught.wanted[rows][:, among].toarray()) * each
     logs = torch.log_softmax(scores, dim=1)
     return -(shares * torch.where(shares > 0, logs, 0.0)).sum() / shares.sum()
 
 
-@pytest.mark.parametrize("among", [np.arange(9), np.array([0, 1, 3, 4, 7, 8])])
-def test_the_cost_and_its_slopes_are_those_of_autograd(among):
+@pytest.fixture
+def teaching():
     rng = np.random.default_rng(0)
     wanted = rng.random((9, 9)) * (rng.random((9, 9)) < 0.6) * (1 - np.eye(9))
     wanted = sp.csr_array(wanted / wanted.sum(axis=1, keepdims=True))
-    vectors, rows, rivalry = rng.normal(size=(9, 3)), np.array([1, 5, 6]), Rivalry.of([6, 3])
-    found = surprise(vectors, 3.0, rivalry, rows, among, wanted)
-    free = torch.tensor(vectors, requires_grad=True)
-    log_temperature = torch.tensor(np.log(3.0), requires_grad=True)
-    cost = torch_surprise(free, log_temperature, rivalry, rows, among, wanted)
+    return Teaching(wanted, [6, 3], rng.normal(size=(9, 3)))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Part([np.array([1, 5]), np.array([6])], [slice(0, 6), slice(6, 9)], [0, 1], [1.0, 1.0]),
+        Part(
+            [np.array([0, 3]), np.array([7])],
+            [slice(0, 2), slice(3, 5), slice(7, 9)],
+            [0, 0, 1],
+            [1.5, 1.5, 1.5],
+        ),
+    ],
+)
+def test_the_cost_and_its_slopes_are_those_of_autograd(teaching, part):
+    found = teaching.slopes(part)
+    free = teaching.vectors.clone().requires_grad_()
+    log_temperature = torch.tensor(teaching.log_temperature, dtype=torch.float64, requires_grad=True)
+    cost = plain_cost(free, log_temperature, teaching, part)
     cost.backward()
     assert found.cost == pytest.approx(float(cost.detach()), rel=1e-9)
-    np.testing.assert_allclose(found.vectors, free.grad.numpy(), atol=1e-12)
-    np.testing.assert_allclose(found.log_temperature[0], log_temperature.grad, atol=1e-12)
+    for at, slope in zip(part.blocks, found.blocks, strict=True):
+        np.testing.assert_allclose(slope, free.grad[at], atol=1e-12)
+    np.testing.assert_allclose(found.log_temperature, log_temperature.grad, atol=1e-12)
 
 
-def test_steps_are_those_of_adam():
-    rng = np.random.default_rng(1)
-    start, slopes = rng.normal(size=(4, 2)), rng.normal(size=(5, 4, 2))
-    values, free = start.copy(), torch.nn.Parameter(torch.tensor(start))
-    ours, theirs = _Adam(values, 0.05), torch.optim.Adam([free], lr=0.05, betas=(0.9, 0.99))
-    for slope in slopes:
-        ours.step(slope, 1.0)
-        free.grad = torch.tensor(slope)
+def test_half_of_the_bits_point_the_same_way(teaching):
+    part = teaching.drawn()
+    exact = torch.cat(teaching.slopes(part).blocks)
+    teaching.products = torch.bfloat16
+    rough = torch.cat(teaching.slopes(part).blocks)
+    assert torch.nn.functional.cosine_similarity(exact.ravel(), rough.ravel(), dim=0) > 0.99
+
+
+def test_steps_are_those_of_adam(teaching):
+    free = torch.nn.Parameter(teaching.vectors.clone())
+    log_temperature = torch.nn.Parameter(torch.tensor(teaching.log_temperature, dtype=torch.float64))
+    groups = [{"params": [free], "lr": 0.05}, {"params": [log_temperature], "lr": 0.02}]
+    theirs = torch.optim.Adam(groups, betas=(0.9, 0.99))
+    for _ in range(5):
+        free.grad = torch.empty_like(free)  # so few items are all in the part
+        state = teaching.rng.bit_generator.state
+        part = teaching.drawn()
+        teaching.rng.bit_generator.state = state
+        found = teaching.slopes(part)
+        for at, slope in zip(part.blocks, found.blocks, strict=True):
+            free.grad[at] = slope
+        log_temperature.grad = torch.tensor(found.log_temperature, dtype=torch.float64)
         theirs.step()
-    np.testing.assert_allclose(values, free.detach().numpy(), atol=1e-12)
+        teaching.step(1.0)
+    np.testing.assert_allclose(teaching.vectors, free.detach(), atol=1e-12)
+    assert teaching.log_temperature == pytest.approx(float(log_temperature.detach()), abs=1e-12)
 
 
-def test_items_of_ones_own_type_weigh_a_share_of_the_others_together():
-    weights = np.exp(Rivalry.of([1000, 10]).log_weights)
-    np.testing.assert_allclose(weights, [0.03 * 10 / 1000, 1.0], rtol=1e-5)
-    np.testing.assert_allclose(Rivalry.of([50]).log_weights, [0.0])
+def test_a_part_has_some_of_every_type_and_those_asked_are_in_it(monkeypatch):
+    monkeypatch.setattr(space_teaching, "BLOCK", 10)
+    monkeypatch.setattr(space_teaching, "CANDIDATES", 60)
+    monkeypatch.setattr(space_teaching, "BATCH", 24)
+    wanted = sp.random_array((140, 140), density=0.2, format="csr", rng=np.random.default_rng(3))
+    part = Teaching(wanted, [100, 40], np.eye(140, 4)).drawn()
+    inside = np.concatenate([np.arange(at.start, at.stop) for at in part.blocks])
+    assert (inside < 100).sum() == 40
+    assert (inside >= 100).sum() == 20
+    assert part.each == [2.5] * 4 + [2.0] * 2
+    assert np.isin(np.concatenate(part.rows), inside).all()
+    assert [len(rows) for rows in part.rows] == [15, 9]  # with the roots of 100 and 40
 
 
 def test_what_is_wanted_comes_near():

@@ -16,6 +16,7 @@ from coembed.cli import (
     demo,
     evaluate,
     explore,
+    find,
     impute,
     model_files,
     network_commands,
@@ -75,6 +76,7 @@ for question in (query.predict, impute.impute, complete.complete, complete.links
     app.command(rich_help_panel=ASK)(_with_quiet(question))
 for near in (query.profile, query.similar, query.nearest, why.why):
     app.command(rich_help_panel=ASK)(_with_quiet(near))
+app.command(rich_help_panel=ASK)(_with_quiet(find.find))
 app.command("ask-next", rich_help_panel=ASK)(_with_quiet(ask_next.ask_next))
 app.command("map", rich_help_panel=ASK)(_with_quiet(model_files.draw))
 for show in (explore.explore, explore.serve, explore.report):

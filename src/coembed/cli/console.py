@@ -208,15 +208,6 @@ def _now() -> tuple[float, float]:
     return time.monotonic(), time.process_time()
 
 
-def peak_memory_mb() -> float:
-    """The most memory that this process has held, mapped files included."""
-    import resource
-
-    # macOS counts bytes where others count kilobytes
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
 class _Bar(Progress):
     """A bar with the figures under it, where they have room."""
 

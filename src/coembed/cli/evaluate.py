@@ -246,5 +246,6 @@ def _print_metrics(report: dict[str, Any], quiet: bool) -> None:
         print_rows(("metric", "mean", "±", "seeds"), rows)
     if not quiet:
         fit = sum(report["seconds"]["fit"]) / len(report["seconds"]["fit"])
-        protocol, peak = report["protocol"], report["peak_rss_mb"]
-        say(f"{protocol} protocol, {fit:.1f} s a fit, at most {peak:.0f} MB", "dim")
+        peak = report["peak_rss_mb"]
+        memory = "" if peak is None else f", at most {peak:.0f} MB"
+        say(f"{report['protocol']} protocol, {fit:.1f} s a fit{memory}", "dim")

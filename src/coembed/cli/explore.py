@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,9 @@ from coembed.untrusted import reading
 
 if TYPE_CHECKING:
     from coembed.explorer import Serving, Source
+    from coembed.fitted import Fitted
+    from coembed.fitted.corrections import Correction
+    from coembed.progress import EpochProgress, Tell
 
 PORT = 8642
 LAYING_OUT = "laying out the map"
@@ -69,7 +73,28 @@ Cors = Annotated[
 ]
 AllowChanges = Annotated[
     bool,
-    typer.Option("--allow-changes", help="An address by which the model is loaded again; needs the token."),
+    typer.Option(
+        "--allow-changes",
+        help="Keep selections and corrections beside the model, load or train it again; needs the token.",
+    ),
+]
+Show = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--show",
+        metavar="FIELD",
+        help="A column that tooltips and cards tell beside the name; may be repeated.",
+        show_default=False,
+    ),
+]
+Link = Annotated[
+    str | None,
+    typer.Option(
+        "--link",
+        metavar="URL",
+        help="Where the record of an item is, as https://site.example/{id}; {title} and {type}, too.",
+        show_default=False,
+    ),
 ]
 AccessLog = Annotated[
     str | None,
@@ -86,10 +111,13 @@ def explore(
     model: ModelPath,
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
     token_file: TokenFile = None,
+    allow_changes: AllowChanges = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
     quiet: Quiet = False,
 ) -> None:
@@ -100,19 +128,29 @@ def explore(
     `coembed explore demo/model`
 
     `coembed explore model --truth wordnet.npz --no-browser`
+
+    `coembed explore model --allow-changes`
     """
     given = _token(token, token_file)
     _check_extra()
-    from coembed.explorer import Serving, Source
+    from coembed.explorer import Serving, Shown, Source
 
-    how = Serving(host, port, given)
-    _serve(Source(model, truth, method), how, quiet, browser=browser, elsewhere=True)
+    how = Serving(host, port, given, allow_changes=allow_changes, retrain=_retrain if allow_changes else None)
+    _serve(
+        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        how,
+        quiet,
+        browser=browser,
+        elsewhere=True,
+    )
 
 
 def serve(
     model: ModelPath,
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
@@ -135,10 +173,16 @@ def serve(
     """
     given = _token(token, token_file)
     _check_extra()
-    from coembed.explorer import Serving, Source
+    from coembed.explorer import Serving, Shown, Source
 
     how = Serving(host, port, given, workers, tuple(cors or ()), allow_changes, access_log)
-    _serve(Source(model, truth, method), how, quiet, browser=False, elsewhere=False)
+    _serve(
+        Source(model, truth, method, Shown(tuple(show or ()), link)),
+        how,
+        quiet,
+        browser=False,
+        elsewhere=False,
+    )
 
 
 def report(
@@ -148,6 +192,8 @@ def report(
     ] = Path("report.html"),
     truth: Truth = None,
     method: Method = "auto",
+    show: Show = None,
+    link: Link = None,
     cards: Annotated[
         int, typer.Option("--cards", min=0, help="Nodes, and attributes, that get a card, at most.")
     ] = 3000,
@@ -161,16 +207,25 @@ def report(
 
     `coembed report model --truth wordnet.npz --cards 500`
     """
-    from coembed.explorer import Source
+    from coembed.explorer import Shown, Source
     from coembed.explorer.single_page import check_report, write_report
 
     check_report(output)
-    source = Source(model, truth, method)
+    source = Source(model, truth, method, Shown(tuple(show or ()), link))
     with WorkProgress(LAYING_OUT, quiet) as progress:
         explorer = source.explorer(*source.read(), progress)
     with WorkProgress("writing cards", quiet) as progress:
         write_report(explorer, output, cards, progress)
     say(f"wrote {output}: {output.stat().st_size / 1e6:.1f} MB; open it in a browser")
+
+
+def _retrain(
+    fitted: Fitted, corrections: Sequence[Correction], progress: EpochProgress, steps: Tell
+) -> Fitted:
+    """Train again; torch is only needed now."""
+    from coembed.training.retraining import retrain
+
+    return retrain(fitted, corrections, progress=progress, steps=steps)
 
 
 def _token(token: str | None, file: Path | None) -> str | None:

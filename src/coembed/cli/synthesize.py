@@ -10,6 +10,7 @@ import typer
 
 from coembed.cli.console import Steps, print_json, say
 from coembed.cli.options import Json, Quiet
+from coembed.progress import peak_memory_mb
 
 
 def synthesize(
@@ -81,7 +82,7 @@ def synthesize(
         "labelled": len(network.labelled),
         "seconds": round(time.perf_counter() - start, 3),
         "seconds_making": round(made - start, 3),
-        "peak_rss_mb": _peak_rss_mb(),
+        "peak_rss_mb": peak_memory_mb(),
     }
     if json:
         print_json(report)
@@ -91,12 +92,3 @@ def synthesize(
             f"{network.attributes.nnz:,} entries in {report['seconds']:.1f} s; "
             f"next: coembed train {output} -o model"
         )
-
-
-def _peak_rss_mb() -> int | None:
-    """Most memory that this process has held; None where the system does not say."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

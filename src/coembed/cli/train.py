@@ -10,7 +10,7 @@ import typer
 
 from coembed.cli.completion import presets, tasks
 from coembed.cli.config_files import Config, read_config, write_config
-from coembed.cli.console import TrainingProgress, peak_memory_mb, print_json, say
+from coembed.cli.console import TrainingProgress, print_json, say
 from coembed.cli.options import (
     Changes,
     ColumnKinds,
@@ -23,7 +23,7 @@ from coembed.cli.options import (
 )
 from coembed.distributed.job import job_here
 from coembed.errors import InputError
-from coembed.progress import figures_text
+from coembed.progress import figures_text, peak_memory_mb
 
 if TYPE_CHECKING:
     from coembed.fitted import Fitted
@@ -215,7 +215,7 @@ def train(
             "seconds_per_epoch": None if each is None else round(each[0], 4),
             "processor_seconds_per_epoch": None if each is None else round(each[1], 4),
             "seconds_to_save": round(time.perf_counter() - start - seconds, 3),
-            "peak_rss_mb": round(peak_memory_mb()),
+            "peak_rss_mb": peak_memory_mb(),
         }
         print_json({"model": str(output), **times, **training_report(fitted)})
     elif not quiet:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +16,7 @@ from coembed.evaluation.scoring import score_published, score_strict
 from coembed.evaluation.trial import Inputs, Part, Trial, draw_splits, published_trial, strict_trial
 from coembed.network import Network
 from coembed.network.honest_splits import Sides
-from coembed.progress import EpochProgress
+from coembed.progress import EpochProgress, peak_memory_mb
 from coembed.settings import Task
 
 Protocol = Literal["strict", "published"]
@@ -181,7 +179,7 @@ def _report(network: Network, method: str, protocol: Protocol, outcomes: list[Ou
         "seeds": [outcome.trial.problem.seed for outcome in outcomes],
         "metrics": {name: _summary([each[name] for each in figures]) for name in figures[0]},
         "seconds": {"fit": [round(outcome.seconds, 3) for outcome in outcomes]},
-        "peak_rss_mb": round(peak_rss_mb(), 1),
+        "peak_rss_mb": peak_memory_mb(),
     }
 
 
@@ -239,12 +237,6 @@ def run_trial(
     if task == "profiling":
         score = score_profiling
     return Outcome(trial, answer, score(network, trial, answer), seconds, cpu_seconds)
-
-
-def peak_rss_mb() -> float:
-    """Most memory that this process ever held, in MB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def _summary(values: list[float]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ off. Nothing is ever written over; of two lines about the same thing the later o
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from coembed.errors import InputError
+from coembed.files import hold
 
 Record = dict[str, Any]
 """What is kept of a cell, a study or a measurement: what it was, and its figures."""
@@ -60,7 +60,7 @@ class RecordFile:
             if place in _PARSED and _PARSED[place][0] == _seen(os.stat(place)):
                 return _PARSED[place][1]
             with place.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH)
+                hold(file, shared=True)
                 found = self._parsed(file.read())
                 _PARSED[place] = _seen(os.fstat(file.fileno())), found
         except FileNotFoundError:
@@ -81,7 +81,7 @@ class RecordFile:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("a+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                hold(file)
                 alone = place in _PARSED and _PARSED[place][0] == _seen(os.fstat(file.fileno()))
                 _heal(file)
                 file.write(line)

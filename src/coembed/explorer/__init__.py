@@ -8,14 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coembed.explorer.asking import Explorer
+from coembed.explorer.asking import Explorer, Shown
 from coembed.explorer.model_source import Source
 
 if TYPE_CHECKING:
     from coembed.explorer.application import make_app
     from coembed.explorer.server import Serving, serve
 
-__all__ = ["Explorer", "Serving", "Source", "make_app", "serve"]
+__all__ = ["Explorer", "Serving", "Shown", "Source", "make_app", "serve"]
 _HOMES = {
     "make_app": "coembed.explorer.application",
     "serve": "coembed.explorer.server",

@@ -14,7 +14,15 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from coembed.errors import InputError, NoSuch
-from coembed.explorer import batch_routes, item_routes, overview_routes, refusals, work_routes
+from coembed.explorer import (
+    batch_routes,
+    change_routes,
+    item_routes,
+    overview_routes,
+    refusals,
+    selection_routes,
+    work_routes,
+)
 from coembed.explorer.asking import Explorer, UnknownItem
 from coembed.explorer.cards import reference
 from coembed.explorer.guard import LOOPBACK, Guard, error_body
@@ -24,6 +32,7 @@ from coembed.explorer.old_addresses import make_old_router
 from coembed.explorer.page_files import TYPES, page_files
 from coembed.explorer.request_counts import RequestCounts, SharedCounts
 from coembed.explorer.request_log import LogLine, RequestLog
+from coembed.explorer.retraining_job import Retrain, RetrainingJob
 from coembed.explorer.routes import FAILURES, known_parameters, operation_id
 from coembed.version import __version__
 
@@ -36,10 +45,12 @@ CODES = {
     413: "too_large",
     422: "invalid",
 }
-ROUTES = (overview_routes, item_routes, work_routes, batch_routes)
+ROUTES = (overview_routes, item_routes, selection_routes, work_routes, batch_routes, change_routes)
+CHANGING = ("reload", "selections", "selections/remove", "corrections", "corrections/undo", "retrain")
 TAGS = {
     "model": "The model as a whole.",
     "items": "One item: found, told, compared, completed.",
+    "selections": "Many items at once: found by a query, set apart, as tables and files.",
     "work": "Reasons, new items, pairs.",
     "batch": "Thousands of items a request: a table in, a table out, as columns in JSON or as Arrow.",
     "service": "For whoever runs the server.",
@@ -54,6 +65,7 @@ def make_app(
     *,
     cors: Sequence[str] = (),
     reload: Callable[[], object] | None = None,
+    retrain: Retrain | None = None,
     write_log: LogLine | None = None,
     shared: SharedCounts | None = None,
 ) -> FastAPI:
@@ -68,7 +80,9 @@ def make_app(
     cors
         Other sites whose pages may ask, as ``https://site.example``; none by default.
     reload
-        What loads the model again: there is an address for it then, which needs a token.
+        What loads the model again: there are addresses for changes then, which need a token.
+    retrain
+        What trains again with the corrections, if that may be asked for, too.
     write_log
         Called with a line of JSON for every answer.
     shared
@@ -95,8 +109,12 @@ def make_app(
     )
     for routes in ROUTES:
         api.include_router(routes.router)
-    if reload is not None:
-        api.include_router(overview_routes.make_changing_router(str(token), reload))
+    app.state.may_change, app.state.job = reload is not None, None
+    if reload is not None and retrain is not None:
+        app.state.job = RetrainingJob(retrain)
+        api.include_router(change_routes.make_retraining_router(str(token), reload, app.state.job))
+    elif reload is not None:
+        api.include_router(change_routes.make_changing_router(str(token), reload))
     app.include_router(api)
     app.include_router(overview_routes.service)
     app.include_router(make_old_router())
@@ -154,7 +172,7 @@ def _paths() -> list[str]:
     """Addresses as they are counted, in the same order in every worker."""
     asked = [f"/api/v1{each.path}" for routes in ROUTES for each in routes.router.routes]  # type: ignore[attr-defined]
     served = [each.path for each in overview_routes.service.routes]  # type: ignore[attr-defined]
-    return list(dict.fromkeys([*asked, *served, "/api/v1/reload", "/", "/docs"]))
+    return list(dict.fromkeys([*asked, *served, *(f"/api/v1/{name}" for name in CHANGING), "/", "/docs"]))
 
 
 def _describe(app: FastAPI, asks_token: bool) -> None:

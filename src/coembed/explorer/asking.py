@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,15 +16,15 @@ from scipy.spatial import cKDTree
 from coembed.errors import InputError, NoSuch, no_such
 from coembed.fitted.class_answers import class_texts, leading_classes
 from coembed.fitted.fitted import Fitted
+from coembed.fitted.item_fields import field_names
 from coembed.fitted.label_quality import judge
 from coembed.fitted.name_search import NameIndex
 from coembed.maps.layout import Layout, Plane
-from coembed.maps.naming import item_weights
 from coembed.maps.picture import coloured_type
 from coembed.network.items import UNKNOWN, Items
 from coembed.network.network import Network
 from coembed.network.relations import Column, Relation
-from coembed.network.ways import Way, ways_of
+from coembed.network.ways import Way, item_weights, ways_of
 
 if TYPE_CHECKING:
     from coembed.fitted.label_quality import Quality
@@ -46,6 +49,40 @@ class Found(NamedTuple):
     type: str
     row: int
     score: float
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What tooltips and cards tell of items beside their names.
+
+    Attributes
+    ----------
+    fields
+        Names of fields with one value an item.
+    link
+        The address of an item's record elsewhere, with ``{id}``, ``{title}`` or ``{type}`` in it.
+    """
+
+    fields: tuple[str, ...] = ()
+    link: str | None = None
+
+    def checked(self, fitted: Fitted) -> Shown:
+        """The same, if there are such fields and it is such an address."""
+        if self.link is not None:
+            if not self.link.startswith(("https://", "http://")):
+                raise InputError(f"the link {self.link[:80]!r} must begin with https:// or http://")
+            named = set(re.findall(r"\{(.*?)\}", self.link))
+            if not named or named - {"id", "title", "type"}:
+                raise InputError(
+                    f"the link {self.link[:80]!r} needs {{id}}, {{title}} or {{type}}, and no other"
+                )
+        kinds = {name: kind for type in fitted.network.types for name, kind in field_names(fitted, type)}
+        for name in self.fields:
+            if name not in kinds:
+                raise no_such("field", name, kinds)
+            if kinds[name] == "tags":
+                raise InputError(f"{name} has several values an item; show a field with one")
+        return self
 
 
 class TypeFacts:
@@ -126,12 +163,25 @@ class Explorer:
     ----------
     truth
         A network with labels that the fit did not see, by which the quality is judged.
+    folder
+        Where the model is, beside which selections and corrections are kept.
+    shown
+        What tooltips and cards tell of items beside their names.
     """
 
-    def __init__(self, fitted: Fitted, layout: Layout, truth: Network | None = None) -> None:
-        self.fitted, self.layout = fitted, layout
+    def __init__(
+        self,
+        fitted: Fitted,
+        layout: Layout,
+        truth: Network | None = None,
+        folder: Path | None = None,
+        shown: Shown | None = None,
+    ) -> None:
+        self.fitted, self.layout, self.folder = fitted, layout, folder
+        self.shown = (shown or Shown()).checked(fitted)
         self.network = fitted.network
         self.plane = Plane(fitted, layout)
+        self.truth = truth
         self.quality: Quality | None = judge(fitted, truth) if truth is not None else None
         self.types = {name: TypeFacts(fitted, name) for name in self.network.types}
         self.main = self.types[self.network.main.name]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
@@ -23,9 +25,11 @@ from coembed.explorer.work_routes import TURN, needs_networks, score_pairs
 from coembed.fitted.class_answers import named_sets
 from coembed.fitted.placed_rows import placed_parts, read_rows
 from coembed.fitted.row_predictions import Predictions, predict_known
+from coembed.network.readers.named_table import NamedTable, read_named_table
 
 router = APIRouter(prefix="/batch", tags=["batch"])
 
+FILES = (".csv", ".tsv", ".parquet")
 MOST_LINES = 1_000_000
 """Rows of a table that is answered."""
 
@@ -217,8 +221,61 @@ def batch_embed(
     return given.answer(columns, notices)
 
 
+@router.post(
+    "/file",
+    summary="Classes and places of the rows of a file",
+    responses={200: {"model": item_schemas.TableAnswer, "description": "A row a row."}},
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+def batch_file(
+    asked: Asked,
+    given: Given,
+    name: Annotated[str, Query(max_length=LONGEST_NAME, description="Ends in .csv, .tsv or .parquet.")],
+    type: TypeParameter = None,
+    id: IdColumn = None,
+    as_new: bool = False,
+) -> Response:
+    explorer = asked.explorer
+    needs_networks(explorer)
+    ending = Path(name).suffix.lower()
+    if ending not in FILES:
+        raise InputError(f"{name[-80:]} is no table that can be read; give one of {', '.join(FILES)}")
+    with TemporaryDirectory() as folder, TURN:
+        path = Path(folder) / f"rows{ending}"
+        path.write_bytes(given.body)
+        try:
+            columns, notices = _placed_file(explorer, path, type, id, as_new)
+        except InputError as error:  # told by the name that the file has where it came from
+            raise InputError(str(error).replace(str(path), name)) from None
+    return given.answer(columns, [each.replace(str(path), name) for each in notices])
+
+
+def _placed_file(
+    explorer: Explorer, path: Path, type: str | None, id: str | None, as_new: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Where the rows of a file fall, and, where their type has classes, which they likely have."""
+    said: list[str] = []
+    table = read_named_table(path, said)
+    if table.n_rows > MOST_BATCH:
+        raise InputError(f"{path} has {table.n_rows:,} rows; at most {MOST_BATCH:,} are read at once")
+    columns, notices = _embedded(explorer, table, type, id, as_new)
+    del columns["code"]
+    row_type = columns["type"][0] if columns["type"] else explorer.main.name
+    if explorer.types[row_type].class_names:
+        found = explorer.fitted.predict_rows(table, row_type, id=id, as_new=as_new)
+        told = found.as_columns()
+        columns |= {each: told[each] for each in ("predicted", "probability", "known")}
+        notices += [f"{each.column} differs from training: {each.text}" for each in found.drifts]
+    return columns, list(dict.fromkeys([*said, *notices]))
+
+
 def _embedded(
-    explorer: Explorer, table: pa.Table, type: str | None, id: str | None, as_new: bool
+    explorer: Explorer, table: pa.Table | NamedTable, type: str | None, id: str | None, as_new: bool
 ) -> tuple[dict[str, Any], list[str]]:
     fitted = explorer.fitted
     rows, said = read_rows(fitted, table, type, id)

@@ -56,6 +56,18 @@ def reference(facts: TypeFacts, row: int) -> dict[str, Any]:
     return {"id": str(facts.ids[row]), "type": facts.name, "title": str(facts.titles[row])}
 
 
+def listed(facts: TypeFacts, row: int) -> dict[str, Any]:
+    """A line of a list of items."""
+    labelled = bool(facts.class_names)
+    return {
+        **reference(facts, row),
+        "label": facts.label(row),
+        "observed": bool(facts.observed[row]) if labelled else None,
+        "probability": float(facts.probability[row]) if labelled else None,
+        "weight": int(facts.weights[row]),
+    }
+
+
 def card_ways(explorer: Explorer, type: str, row: int) -> list[Way]:
     """The ways out of an item; of an attribute that to the items which have it."""
     column = explorer.column_of(type, row)

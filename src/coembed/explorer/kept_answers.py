@@ -11,12 +11,14 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
-from coembed.explorer import cards, overview
+from coembed.explorer import cards, overview, selections
 from coembed.explorer.asking import Explorer
 from coembed.records import plain
 
 KEPT_CARDS = 4096
 """Of some ten thousand bytes each."""
+KEPT_VALUES = 16
+"""Fields that the map was coloured by; of a large model half a megabyte each."""
 WORTH_PACKING = 500
 """Bytes from which on an answer is packed."""
 
@@ -62,14 +64,22 @@ class Answers:
     def __init__(self, explorer: Explorer) -> None:
         self.explorer = explorer
         self.card = lru_cache(KEPT_CARDS)(self._card)
+        self.values = lru_cache(KEPT_VALUES)(self._values)
 
     def _card(self, id: str, type: str | None, k: int) -> bytes:
         return bytes(Json(cards.item_card(self.explorer, id, type, k)).body)
+
+    def _values(self, field: str) -> Packed:
+        return self._packed(selections.values(self.explorer, field))
 
     @cached_property
     def overviews(self) -> dict[str, Packed]:
         makers = (overview.model, overview.types, overview.training, overview.quality, overview.data)
         return {make.__name__: self._packed(make(self.explorer)) for make in makers}
+
+    @cached_property
+    def regions(self) -> Packed:
+        return self._packed(overview.regions(self.explorer))
 
     @cached_property
     def map_json(self) -> Packed:

@@ -55,6 +55,11 @@ class TypesAnswer(BaseModel):
     relations: list[RelationEntry]
 
 
+class Look(BaseModel):
+    colour: str
+    mark: str
+
+
 class Model(Health, TypesAnswer):
     plain: bool
     coloured: str = Field(description="The type whose classes are the colours of the map.")
@@ -72,7 +77,23 @@ class Model(Health, TypesAnswer):
     judged: bool
     scores: dict[str, Unit]
     class_list: list[ClassEntry]
+    palette: list[Look] = Field(description="For the values of any other field.")
+    link: str | None = Field(description="The address of an item's record, with {id}, {title} or {type}.")
+    shown: list[str] = Field(description="Fields that tooltips and cards tell.")
     examples: list[ItemRef]
+
+
+class Region(BaseModel):
+    x: float
+    y: float
+    count: int
+    names: list[str] = Field(description="What sets its items apart.")
+
+
+class RegionsAnswer(BaseModel):
+    box: list[float] = Field(description="x0, y0, x1, y1 of the density.")
+    density: list[list[float]] = Field(description="Rows of cells, from low to high y.")
+    regions: list[Region]
 
 
 class TypeColumns(BaseModel):

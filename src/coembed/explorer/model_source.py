@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coembed.explorer.asking import Explorer
+from coembed.explorer.asking import Explorer, Shown
 from coembed.fitted.fitted import Fitted
 from coembed.fitted.storage import load
 from coembed.maps.layout import cached_layout, chosen_method
@@ -22,6 +22,8 @@ class Source:
 
     Attributes
     ----------
+    shown
+        What tooltips and cards tell of items beside their names.
     turn
         Held while the map is laid out: of several workers one does it, and the others find what it kept.
     """
@@ -29,12 +31,14 @@ class Source:
     model: Path
     truth: Path | None = None
     method: str = "auto"
+    shown: Shown = field(default_factory=Shown)
     turn: AbstractContextManager[Any] = field(default_factory=nullcontext)
 
     def read(self) -> tuple[Fitted, Network | None]:
         """The model and the truth; what is wrong with either is told here, before anything is served."""
         fitted = load(self.model)
         chosen_method(self.method, fitted)
+        self.shown.checked(fitted)
         return fitted, read(self.truth) if self.truth is not None else bundled_truth(fitted)
 
     def explorer(
@@ -43,7 +47,7 @@ class Source:
         """The model with its layout, made now if it was never made."""
         with self.turn:
             layout = cached_layout(fitted, self.model, self.method, progress=progress)
-        return Explorer(fitted, layout, truth)
+        return Explorer(fitted, layout, truth, self.model, self.shown)
 
 
 def bundled_truth(fitted: Fitted) -> Network | None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from coembed.explorer.asking import Explorer, TypeFacts
-from coembed.explorer.cards import reference
+from coembed.explorer.cards import listed, reference
 from coembed.fitted.chances import score_name
 from coembed.maps.palette import COLOURS, MARKS, class_mark
+from coembed.maps.regions import landscape
 from coembed.network.description import summary
 from coembed.network.items import UNKNOWN
 from coembed.progress import LOSS_PARTS
 from coembed.version import __version__
+
+NAMED = 40
+"""Values of a field that have a colour of their own."""
 
 
 def health(explorer: Explorer) -> dict[str, Any]:
@@ -109,6 +114,9 @@ def model(explorer: Explorer) -> dict[str, Any]:
             }
             for k, name in enumerate(coloured.class_names)
         ],
+        "palette": [dict(zip(("colour", "mark"), class_mark(k), strict=True)) for k in range(NAMED)],
+        "link": explorer.shown.link,
+        "shown": list(explorer.shown.fields),
         "examples": _examples(explorer),
     }
 
@@ -134,6 +142,16 @@ def _map_of(explorer: Explorer, facts: TypeFacts) -> dict[str, Any]:
         "observed": facts.observed.astype(int).tolist() if labelled else None,
         "probability": _rounded(facts.probability, 3) if labelled else None,
         "weight": facts.weights.tolist(),
+    }
+
+
+def regions(explorer: Explorer) -> dict[str, Any]:
+    """Where items crowd, and what each crowd is about."""
+    found = landscape(explorer.fitted, explorer.layout)
+    return {
+        "box": list(found.box),
+        "density": [_rounded(row, 3) for row in found.density],
+        "regions": [{**asdict(each), "names": list(each.names)} for each in found.regions],
     }
 
 
@@ -196,18 +214,8 @@ def items(explorer: Explorer, type: str | None, label: str | None, offset: int, 
     chosen = np.arange(len(facts))
     if label is not None:
         chosen = np.flatnonzero(facts.classes == explorer.class_at(label, facts.name))
-    labelled = bool(facts.class_names)
-    listed = [
-        {
-            **reference(facts, int(i)),
-            "label": facts.label(int(i)),
-            "observed": bool(facts.observed[i]) if labelled else None,
-            "probability": float(facts.probability[i]) if labelled else None,
-            "weight": int(facts.weights[i]),
-        }
-        for i in chosen[offset : offset + limit]
-    ]
-    return {"total": len(chosen), "offset": offset, "items": listed}
+    page = [listed(facts, int(i)) for i in chosen[offset : offset + limit]]
+    return {"total": len(chosen), "offset": offset, "items": page}
 
 
 def training(explorer: Explorer) -> dict[str, Any]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
-from starlette.exceptions import HTTPException
 
 from coembed.explorer import model_schemas as schemas
 from coembed.explorer import overview
-from coembed.explorer.guard import same_origin
 from coembed.explorer.kept_answers import Json
 from coembed.explorer.model_loading import Loaded
 from coembed.explorer.routes import ARROW, Asked
@@ -48,6 +44,11 @@ def quality(request: Request, asked: Asked) -> Response:
 @router.get("/data", response_model=schemas.DataAnswer, summary="Statistics of the network")
 def data(request: Request, asked: Asked) -> Response:
     return asked.overviews["data"].answer(request)
+
+
+@router.get("/regions", response_model=schemas.RegionsAnswer, summary="Where items crowd, and about what")
+def regions(request: Request, asked: Asked) -> Response:
+    return asked.regions.answer(request)
 
 
 @router.get(
@@ -100,21 +101,3 @@ async def ready(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     text = request.app.state.counts.in_prometheus(request.app.state.loaded)
     return Response(text, media_type="text/plain; version=0.0.4")
-
-
-def make_changing_router(token: str, reload: Callable[[], object]) -> APIRouter:
-    """Addresses that change what the server does: only where asked for, and never without a token."""
-    changing = APIRouter(tags=["changes"])
-
-    @changing.post(
-        "/reload", status_code=202, response_model=schemas.Reloading, summary="Load the model's folder again"
-    )
-    async def reload_model(request: Request) -> Response:
-        if not same_origin(request.scope):
-            raise HTTPException(403, "another site's page may not change anything here")
-        if not hmac.compare_digest(request.headers.get("authorization", ""), f"Bearer {token}"):
-            raise HTTPException(401, "show the token: Authorization: Bearer TOKEN")
-        reload()
-        return Json({"status": "reloading"}, 202)
-
-    return changing

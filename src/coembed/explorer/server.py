@@ -23,6 +23,7 @@ from coembed.explorer.model_loading import Loaded
 from coembed.explorer.model_source import Source
 from coembed.explorer.request_counts import SharedCounts
 from coembed.explorer.request_log import LogLine
+from coembed.explorer.retraining_job import Retrain
 from coembed.progress import CountProgress, Tell
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class Serving:
     cors
         Other sites whose pages may ask.
     allow_changes
-        Whether there is an address by which the model is loaded again; that always needs a token.
+        Whether selections and corrections may be kept, and the model loaded again; that always needs a token.
+    retrain
+        What trains again with the corrections, where changes are allowed and one process answers.
     access_log
         A file to which a line of JSON is added for every answer; ``-`` is standard error.
     """
@@ -65,6 +68,7 @@ class Serving:
     cors: tuple[str, ...] = ()
     allow_changes: bool = False
     access_log: str | None = None
+    retrain: Retrain | None = None
 
     @property
     def public(self) -> bool:
@@ -167,6 +171,7 @@ def application(loaded: Loaded, how: Serving, reload: Any, shared: SharedCounts 
         any_host=how.public,
         cors=how.cors,
         reload=reload if how.allow_changes else None,
+        retrain=how.retrain,
         write_log=_log(how.access_log),
         shared=shared,
     )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.explorer import cards, overview
+from coembed.explorer import cards, overview, selections
 from coembed.explorer.asking import Explorer
 from coembed.explorer.page_files import page_files
 from coembed.files import replacing_file
@@ -46,6 +46,15 @@ def write_report(
         "training": overview.training(explorer),
         "quality": overview.quality(explorer),
         "data": overview.data(explorer),
+        "regions": overview.regions(explorer),
+        "values": {field: selections.values(explorer, field) for field in explorer.shown.fields},
+        "selections": [
+            {
+                **selections.kept_entry(each),
+                "bits": selections.all_bits(explorer, each.rows(explorer.network)),
+            }
+            for each in selections.kept_selections(explorer).values()
+        ],
     }
     carried = {"overviews": _packed(overviews), "cards": _packed(_cards(explorer, most_cards, progress))}
     html = _in_one_file(page_files(), json.dumps(carried))

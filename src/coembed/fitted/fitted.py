@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,13 @@ from coembed.fitted.learnt import Learnt
 from coembed.network.network import Network
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from coembed.fitted.batch_answers import Batch
     from coembed.fitted.growing import Embedded
     from coembed.fitted.imputing import Imputed
+    from coembed.fitted.item_query import Found
+    from coembed.fitted.kept_selections import Kept
     from coembed.fitted.label_advice import Advice
     from coembed.fitted.looking_up import Names
     from coembed.fitted.matches import Item, Match
@@ -283,6 +287,20 @@ class Fitted(Learnt):
         from coembed.fitted.looking_up import all_names
 
         return all_names(self.network)
+
+    @cached_property
+    def name_texts(self) -> dict[str, list[pa.Array]]:
+        """Ids and titles by type as :mod:`item_fields` has found them so far."""
+        return {}
+
+    def find(self, query: str, selections: Mapping[str, Kept] | None = None) -> Found:
+        """Items that fit a query such as ``class:fish p<0.6 has:river``; see the page on queries.
+
+        `selections` are those that it may name, as :func:`kept_selections.read_selections` gives them.
+        """
+        from coembed.fitted.item_query import find
+
+        return find(self, query, selections)
 
     def search(self, text: str, k: int = 10, type: str | None = None) -> list[Match]:
         """Items whose ids or titles fit what was typed, typing errors included; the score is how well."""

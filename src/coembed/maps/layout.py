@@ -33,7 +33,9 @@ MOST_FOR_TSNE = 20_000
 _PACKAGES = {"tsne": "openTSNE", "umap": "umap"}
 _EARLY, _LATE, _REPORT_EVERY = 250, 500, 25
 _DRAWS, _NEIGHBOURS, _ANCHORS, _CLOSE = 30, 10, 3000, 200
-_SHARPNESS = 30.0
+_SHARPNESS, _AROUND, _ROWS = 30.0, 15, 512
+FEWEST = 8
+"""Items that t-SNE and UMAP need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +59,56 @@ class Layout:
 def make_layout(
     fitted: Fitted, method: str = "auto", seed: int = 0, progress: CountProgress | None = None
 ) -> Layout:
-    """Lay out directions of codes: items near each other point the same way in the common space."""
+    """Lay out directions of codes: items near each other point the same way in the common space.
+
+    A plane has no room for all that is near in a space of many dimensions. So that attributes stand by those
+    they are about, t-SNE and UMAP lay out the others, and attributes are placed among them.
+    """
     method = chosen_method(method, fitted)
-    directions = np.vstack(_directions(fitted))
+    network = fitted.network
+    directions = dict(zip(network.types, _directions(fitted), strict=True))
+    owners = {name: network.owner_type(name) for name in network.types}
+    if method == "pca" or sum(len(directions[name]) for name in owners if owners[name] is None) < FEWEST:
+        owners = dict.fromkeys(network.types)
+    first = [name for name in network.types if owners[name] is None]
+    rows = np.vstack([directions[name] for name in first])
     if method == "pca":
-        places = principal_plane(directions)
+        found = principal_plane(rows)
     else:
         # rows have length one: Euclidean neighbours are cosine neighbours
-        places = (tsne_plane if method == "tsne" else _umap)(directions, seed, progress)
-    ends = np.cumsum([len(items) for items in fitted.network.types.values()])[:-1]
-    parts = np.split(places.astype(np.float32), ends)
-    return Layout(method, dict(zip(fitted.network.types, parts, strict=True)))
+        found = (tsne_plane if method == "tsne" else _umap)(rows, seed, progress)
+    ends = np.cumsum([len(directions[name]) for name in first])[:-1]
+    places = dict(zip(first, np.split(np.asarray(found, dtype=np.float64), ends), strict=True))
+    for name, owner in owners.items():
+        if owner is not None:
+            places[name] = where_thickest(directions[name], directions[owner], places[owner])
+    return Layout(method, {name: places[name].astype(np.float32) for name in network.types})
+
+
+def where_thickest(directions: np.ndarray, others: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Where the nearest of the others stand thickest: not between islands of them, where nobody is.
+
+    Examples
+    --------
+    >>> others, places = np.eye(3), np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
+    >>> where_thickest(np.array([[1.0, 1.0, 1.0]]), others, places).round(2)
+    array([[0.04, 0.  ]])
+    """
+    count = min(_NEIGHBOURS, len(others))
+    apart = cKDTree(places).query(places, k=min(_AROUND, len(others) // 3 + 1))[0]
+    width = max(float(np.median(apart.reshape(len(others), -1)[:, -1])), 1e-9)
+    found = np.empty((len(directions), 2))
+    for start in range(0, len(directions), _ROWS):
+        nearness = directions[start : start + _ROWS] @ others.T
+        near = np.argpartition(nearness, -count, axis=1)[:, -count:]
+        values = np.take_along_axis(nearness, near, axis=1)
+        weights = np.exp(_SHARPNESS * (values - values.max(axis=1, keepdims=True)))
+        at = places[near]
+        together = np.exp(-np.square(at[:, :, None] - at[:, None]).sum(axis=3) / (2 * width**2))
+        thickest = (np.einsum("npq,nq->np", together, weights) * weights).argmax(axis=1)
+        shares = weights * together[np.arange(len(near)), thickest]
+        found[start : start + _ROWS] = np.einsum("np,npc->nc", shares / shares.sum(axis=1, keepdims=True), at)
+    return found
 
 
 def cached_layout(
@@ -238,8 +279,8 @@ def tsne_plane(rows: np.ndarray, seed: int = 0, progress: CountProgress | None =
     """Places on which neighbours (Euclidean) stay neighbours, by t-SNE; needs openTSNE."""
     from openTSNE import TSNE
 
-    if len(rows) < 8:
-        raise InputError(f"t-SNE needs at least 8 items, got {len(rows)}; take the method pca")
+    if len(rows) < FEWEST:
+        raise InputError(f"t-SNE needs at least {FEWEST} items, got {len(rows)}; take the method pca")
     done = 0
 
     def report(iteration: int, error: float, embedding: np.ndarray) -> None:
@@ -265,8 +306,8 @@ def tsne_plane(rows: np.ndarray, seed: int = 0, progress: CountProgress | None =
 def _umap(rows: np.ndarray, seed: int, progress: CountProgress | None) -> np.ndarray:
     from umap import UMAP
 
-    if len(rows) < 8:
-        raise InputError(f"UMAP needs at least 8 items, got {len(rows)}; take the method pca")
+    if len(rows) < FEWEST:
+        raise InputError(f"UMAP needs at least {FEWEST} items, got {len(rows)}; take the method pca")
     places = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=seed, n_jobs=1).fit_transform(rows)
     if progress is not None:
         progress(1, 1)

@@ -11,6 +11,7 @@ from coembed.fitted.class_answers import leading_classes
 from coembed.fitted.poles import numbers_of, pole_name
 from coembed.maps.layout import Layout
 from coembed.network.network import Network
+from coembed.network.ways import item_weights
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -160,17 +161,6 @@ def names_of(network: Network, type: str) -> Callable[[int], str]:
 
 def attribute_types(network: Network) -> list[str]:
     return [name for name in network.types if network.owner_type(name) is not None]
-
-
-def item_weights(network: Network, type: str) -> np.ndarray:
-    """How many entries every item of a type has: links of an entity, owners of an attribute."""
-    weights = np.zeros(len(network.items(type)), dtype=np.int64)
-    for relation in network.relations.values():
-        if relation.source == type and relation.column is None:
-            weights += np.diff(relation.values.indptr)
-        if relation.target == type and not relation.pairing.undirected:
-            weights += np.bincount(relation.values.indices, minlength=len(weights))
-    return weights
 
 
 def short(text: str, most: int) -> str:

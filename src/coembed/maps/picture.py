@@ -66,7 +66,7 @@ def map_figure(
 
     figure = Picture(figsize=(12, 9), dpi=150, facecolor=PAPER)
     FigureCanvasAgg(figure)  # measures the names, whatever the format
-    axes = figure.add_axes((0.02, 0.03, 0.79, 0.89))
+    axes = figure.add_axes((0.02, 0.03, 0.755, 0.89))
     network = fitted.network
     size = float(np.clip(3.2e4 / max(len(network.items(coloured_type(network))), 1), 3, 26))
     _draw_attributes(axes, network, layout)
@@ -242,14 +242,14 @@ def _explain(figure: Any, fitted: Fitted, layout: Layout, classes: list[Any], ti
     heading = _heading(network, type) if labelled else None
     first = figure.legend(
         handles=shown,
-        bbox_to_anchor=(0.815, 0.915),
+        bbox_to_anchor=(0.78, 0.915),
         title=heading,
         alignment="left",
         title_fontsize=10.5,
         **style,
     )
     figure.add_artist(first)
-    figure.legend(handles=shapes, bbox_to_anchor=(0.815, 0.89 - 0.031 * (len(shown) + 1)), **style)
+    figure.legend(handles=shapes, bbox_to_anchor=(0.78, 0.89 - 0.031 * (len(shown) + 1)), **style)
     method = TITLES[layout.method]
     what = "nodes and attributes" if network.is_plain else "all items"
     figure.text(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import scipy.sparse as sp
 
 from coembed.network.matrices import presence
@@ -49,3 +50,14 @@ def links_within(network: Network, type: str) -> sp.csr_array | None:
         for each in within
     ]
     return sp.csr_array(sum(both[1:], both[0])) if both else None
+
+
+def item_weights(network: Network, type: str) -> np.ndarray:
+    """How many entries every item of a type has: links of an entity, owners of an attribute."""
+    weights = np.zeros(len(network.items(type)), dtype=np.int64)
+    for relation in network.relations.values():
+        if relation.source == type and relation.column is None:
+            weights += np.diff(relation.values.indptr)
+        if relation.target == type and not relation.pairing.undirected:
+            weights += np.bincount(relation.values.indices, minlength=len(weights))
+    return weights

@@ -115,19 +115,8 @@ def call_ensemble(
     quick = settings.fitting == "closed-form"
     if own is None or (np.count_nonzero(own.folds >= 0) >= MANY and not quick):
         return None
-    values = None if quick else word_values(network, type)
-    shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
-    members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
-    members["linear"] = linear(shown, own)
-    several = own.labels.ndim == 2
-    if quick or (several and np.count_nonzero(own.labels != UNKNOWN) <= FEW_CELLS):
-        members["linear by view"] = linear_by_view(shown, own)
-        if "words" in views.sparse:
-            members["linear in words"] = linear_words(shown, own)
-    tabular = "cells" in views.dense or values is not None
-    if several and tabular and own.n_classes * FOLDS <= MOST_TREES_IN_ALL:
-        members["trees"] = trees(shown, own, settings, values)
-    if several:
+    members = gather_members(network, views, labels, type, settings)
+    if own.labels.ndim == 2:
         all_of_them = Combination(members, own, STRENGTHS)
         return Ensemble(
             all_of_them.opinion,
@@ -138,6 +127,28 @@ def call_ensemble(
             HALF if max(members, key=all_of_them.precision.__getitem__) == "discriminators" else 1.0,
             thresholds=all_of_them.thresholds,
         )
+    return _combined(members, own, QUICK_STRENGTHS if quick else STRENGTHS)
+
+
+def gather_members(
+    network: Network, views: TypeViews, labels: LabelViews, type: str, settings: Settings
+) -> dict[str, list[np.ndarray]]:
+    """What each member thinks: of each fold the logits of all items, by those who have not seen it."""
+    own, quick = labels.types[type], settings.fitting == "closed-form"
+    values = None if quick else word_values(network, type)
+    shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
+    members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
+    members["linear"] = linear(shown, own)
+    several = own.labels.ndim == 2
+    if quick or (several and np.count_nonzero(own.labels != UNKNOWN) <= FEW_CELLS):
+        members["linear by view"] = linear_by_view(shown, own)
+        if "words" in views.sparse:
+            members["linear in words"] = linear_words(shown, own)
+    tabular = "cells" in views.dense or values is not None
+    if several:
+        if tabular and own.n_classes * FOLDS <= MOST_TREES_IN_ALL:
+            members["trees"] = trees(shown, own, settings, values)
+        return members
     affordable = not quick and np.count_nonzero(own.folds >= 0) * own.n_classes <= TREE_WORK
     if tabular or affordable:
         members["trees"] = trees(shown, own, settings, values)
@@ -146,7 +157,7 @@ def call_ensemble(
     if tabular:
         # where little is told, those who are less sure should still know how many each class has
         members["class shares"] = class_shares(own, len(views.evidence))
-    return _combined(members, own, QUICK_STRENGTHS if quick else STRENGTHS)
+    return members
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:

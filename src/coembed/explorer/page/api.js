@@ -71,16 +71,17 @@ export async function whenReady(question, tell) {
   }
 }
 
-export async function ask(path, { body, signal, text = false } = {}) {
+export async function ask(path, { body, signal, text = false, file = false, method, raw } = {}) {
   const headers = { Accept: "application/json" };
   if (shown) headers.Authorization = `Bearer ${shown}`;
+  if (raw) headers["Content-Type"] = "application/octet-stream";
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
   try {
     answer = await fetch(`api/v1/${path}`, {
-      method: body === undefined ? "GET" : "POST",
+      method: method ?? (body === undefined && !raw ? "GET" : "POST"),
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
       signal,
     });
   } catch (error) {
@@ -88,6 +89,7 @@ export async function ask(path, { body, signal, text = false } = {}) {
     throw new Failure("gone", "The server does not answer. Is `coembed explore` still running?");
   }
   if (text && answer.ok) return answer.text();
+  if (file && answer.ok) return answer.blob();
   const found = await answer.json().catch(() => null);
   if (!answer.ok) {
     const told = found?.error ?? { code: "failed", message: `The server answered ${answer.status}.` };
@@ -114,6 +116,16 @@ const server = {
   why: (type, id, relation, targets, signal) => ask("why", { body: given({ id, type, relation, targets }), signal }),
   whyCell: (type, id, column) => ask("why", { body: { id, type, column, k: 3 } }),
   spread: (items) => ask("spread", { body: { items } }),
+  find: (q) => ask(`find?${query({ q, bits: true, limit: 1 })}`),
+  fields: () => ask("fields"),
+  values: (field) => ask(`values?${query({ field })}`),
+  selection: (what, body, signal) => ask(`selection/${what}`, { body, signal }),
+  compare: (first, second) => ask(`compare?${query({ id: first.id, type: first.type, other: second.id, other_type: second.type })}`),
+  askNext: (type, k) => ask(`ask-next?${query({ type, k })}`),
+  changes: () => ask("changes"),
+  change: (what, body = {}) => ask(what, { body: Object.keys(body).length ? body : undefined, method: "POST" }),
+  file: (file) => ask(`batch/file?${query({ name: file.name.slice(-200) })}`, { raw: file }),
+  export: (body) => ask("selection/export", { body, file: true }),
   place: (item, signal) => ask("place", { body: { items: [item], k: 10 }, signal }),
 };
 

@@ -1,5 +1,6 @@
 // A report answers from what it carries: the overviews and the cards, packed. It cannot place new nodes.
 import { Failure } from "coembed/api.js";
+import { quoted } from "coembed/query.js";
 
 export async function carried(element) {
   const { overviews, cards } = JSON.parse(element.textContent);
@@ -35,6 +36,12 @@ export async function carried(element) {
         found[type] = cards.filter(([, each]) => each).map(([position, each]) => ({ position, covariance: each.card.place.covariance }));
       }
       return { items: found };
+    },
+    values: async (field) => whole.values[field],
+    find: async (q) => {
+      const kept = whole.selections.find(({ name }) => q === `in:${quoted(name)}`);
+      if (kept) return kept;
+      throw new Failure("report", "A report finds only the selections that were kept when it was made; run coembed explore on the model.");
     },
     place: async () => {
       throw new Failure("report", "A report cannot place new nodes; run coembed explore on the model.");

@@ -13,7 +13,7 @@ export function hex(colour) {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-const mix = (a, b, share) => a.map((value, i) => Math.round(value + share * (b[i] - value)));
+export const mix = (a, b, share) => a.map((value, i) => Math.round(value + share * (b[i] - value)));
 
 const light = (colour) => {
   const [r, g, b] = colour.map((value) => (value <= 10 ? value / 3295 : ((value / 255 + 0.055) / 1.055) ** 2.4));

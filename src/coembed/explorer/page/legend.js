@@ -1,6 +1,7 @@
 // The legend: what the colours mean, and switches for classes and layers.
 import { count, h, inOrder, short } from "coembed/dom.js";
-import { classColour, css, swatch } from "coembed/colours.js";
+import { css, swatch } from "coembed/colours.js";
+import { fieldTitle, toneOf } from "coembed/encodings.js";
 import { layerOf, many, sign } from "coembed/types.js";
 
 const LAYERS = [
@@ -8,22 +9,26 @@ const LAYERS = [
   ["ellipses", "ellipses: one standard deviation"],
 ];
 
-export function drawLegend(place, { model, map, setHidden, setLayers }) {
-  const { hidden, layers } = map;
-  const classes = inOrder([...model.class_list.entries()], ([, entry]) => entry.label).map(([k, entry]) =>
+export function drawLegend(place, { model, map, setHidden, setLayers, setRegions }) {
+  const { hidden, layers, encoding, sizes } = map;
+  const byClass = encoding.field === "class";
+  const entries = encoding.none ? [...encoding.entries, { label: "no value", colour: "#8a8f98", mark: "circle", count: encoding.none }] : encoding.entries;
+  const listed = byClass ? inOrder([...entries.entries()], ([, entry]) => entry.label) : [...entries.entries()];
+  const told = (entry) => (byClass ? `${entry.label}: ${count(entry.count)} ${many(model, model.coloured)}, ${count(entry.observed)} with a known label.` : `${entry.label}: ${count(entry.count)} items.`);
+  const classes = listed.map(([k, entry]) =>
     h(
       "button.key",
       {
         type: "button",
         "data-switch": `class ${k}`,
         "aria-pressed": String(!hidden.has(k)),
-        title: `${entry.label}: ${count(entry.nodes)} ${many(model, model.coloured)}, ${count(entry.observed)} with a known label.\nClick: show or hide; double-click: only this class`,
+        title: `${told(entry)}\nClick: show or hide; double-click: only this`,
         onclick: () => toggle(k),
         ondblclick: () => alone(k),
       },
-      swatch(entry.mark, css(classColour(entry)), 13),
+      swatch(entry.mark, css(toneOf(entry)), 13),
       h("span", {}, short(entry.label, 24)),
-      h("small", {}, count(entry.nodes)),
+      h("small", {}, count(entry.count)),
     ),
   );
 
@@ -34,7 +39,7 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
   }
 
   function alone(k) {
-    setHidden(new Set(model.class_list.map((_, i) => i).filter((i) => i !== k)));
+    setHidden(new Set(entries.map((_, i) => i).filter((i) => i !== k)));
   }
 
   const types = model.types.filter((type) => type.items).map((type) => [layerOf(model, type.name), short(many(model, type.name), 30), type]);
@@ -47,18 +52,18 @@ export function drawLegend(place, { model, map, setHidden, setLayers }) {
       text,
     ),
   );
+  switches.push(h("label.switch", {}, h("input", { type: "checkbox", "data-switch": "regions", checked: Boolean(map.landscape), onchange: (event) => setRegions(event.target.checked) }), "density, and what regions are about"));
   // where there is little room the legend starts folded
   const open = place.querySelector("details")?.open ?? (map.width > 560 && map.height > 380);
-  const key = model.classes
-    ? [
-        h("p.reading", {}, h("i.solid"), "label known", h("i.pale"), "predicted: paler inside = less sure"),
-        hidden.size ? h("button.link", { type: "button", "data-switch": "all", onclick: () => setHidden(new Set()) }, "Show all classes") : null,
-      ]
-    : [];
+  const key = [
+    byClass && model.classes ? h("p.reading", {}, h("i.solid"), "label known", h("i.pale"), "predicted: paler inside = less sure") : null,
+    sizes ? h("p.reading.sizes", {}, `Size: ${short(fieldTitle(sizes.field), 30)}, ${sizes.low}`, h("i.dot-small"), h("i.dot-large"), sizes.high) : null,
+    hidden.size ? h("button.link", { type: "button", "data-switch": "all", onclick: () => setHidden(new Set()) }, byClass ? "Show all classes" : "Show all") : null,
+  ];
   const focused = place.contains(document.activeElement) ? document.activeElement.dataset.switch : null;
   const scrolled = place.querySelector(".keys")?.scrollTop ?? 0;
   place.replaceChildren(
-    h("details", { open }, h("summary", {}, !model.classes ? "Layers" : model.plain ? "Classes" : `Classes of ${short(model.coloured, 20)}`), h("div.keys", {}, classes), key, h("div.switches", {}, switches)),
+    h("details", { open }, h("summary", {}, !byClass ? short(fieldTitle(encoding.field), 24) : !model.classes ? "Layers" : model.plain ? "Classes" : `Classes of ${short(model.coloured, 20)}`), h("div.keys", {}, classes), key, h("div.switches", {}, switches)),
   );
   // the switches were made anew: who used one still stands there
   place.querySelector(".keys").scrollTop = scrolled;

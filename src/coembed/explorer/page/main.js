@@ -4,16 +4,24 @@ import { draft } from "coembed/adding.js";
 import { isDark } from "coembed/colours.js";
 import { $, count, h, icon, later, short } from "coembed/dom.js";
 import { Items } from "coembed/items.js";
+import { classColouring, colouring, fieldTitle, fieldValues, knownValue, sizing } from "coembed/encodings.js";
+import { makeLine } from "coembed/encoding_line.js";
+import { contours } from "coembed/contours.js";
+import { takeTables } from "coembed/dropped.js";
 import { drawLegend } from "coembed/legend.js";
 import { MapView } from "coembed/map.js";
 import { addNode, showPanel } from "coembed/panel.js";
 import { failure, loading, waiting } from "coembed/parts.js";
+import { savePng, saveSvg } from "coembed/picture.js";
+import { findMatching } from "coembed/query.js";
 import { searchBox } from "coembed/search.js";
 import { dataSheet, qualitySheet, trainingSheet } from "coembed/sheets.js";
 import * as state from "coembed/state.js";
+import { tableSheet } from "coembed/table.js";
 import { everything, layerOf, many } from "coembed/types.js";
 
-const TABS = { map: "Map", training: "Training", quality: "Quality", data: "Data" };
+// a report has no server to ask for rows
+const TABS = isReport ? { map: "Map", training: "Training", quality: "Quality", data: "Data" } : { map: "Map", table: "Table", training: "Training", quality: "Quality", data: "Data" };
 const CLOSE_UP = 80; // items in view that get their ellipses
 const SHEETS = { training: trainingSheet, quality: qualitySheet, data: dataSheet };
 
@@ -44,24 +52,34 @@ async function start() {
   document.title = `${model.model} · coembed`;
   $("model-name").textContent = short(model.model, 28);
   const items = new Items(columns, model);
-  const map = new MapView($("stage"), $("points"), $("overlay"), items, model.types.map((type) => layerOf(model, type.name)));
-  const page = { api, model, items, map, accuracy: null, isReport, adding: null, closeUp: () => closeUp(page) };
+  const map = new MapView($("stage"), $("points"), $("overlay"), items, model.types.map((type) => layerOf(model, type.name)), classColouring(items, model));
+  const page = { api, model, items, map, accuracy: null, isReport, adding: null, matching: null, chosen: [], closeUp: () => closeUp(page), again: () => showPanel(page, state.get()) };
   globalThis.coembed = { map, items }; // for whoever looks into the console, and for the tests
   if (model.judged) page.accuracy = (await api.overview("quality")).figures.accuracy;
+  [page.fields, page.changes] = isReport ? [await carriedFields(api), null] : await Promise.all([api.fields(), api.changes()]);
+  for (const field of model.shown) await fieldValues(page, field);
   makeTabs();
   makeSearch(page);
+  page.line = makeLine(page);
   makeTools(page);
   makeKeys(page);
   wireMap(page);
   state.watch((now, before) => follow(page, now, before));
-  follow(page, state.get(), {});
+  await follow(page, state.get(), {});
   document.body.dataset.ready = "yes";
 }
 
-function follow(page, now, before) {
+async function follow(page, now, before) {
   const { map } = page;
   const tab = TABS[now.tab] ? now.tab : "map";
-  showTab(page, tab);
+  page.line.write(now);
+  if (now.colour !== before.colour || now.size !== before.size) await encode(page, now);
+  if (now.regions !== before.regions) await showRegions(page, now);
+  if (now.q !== before.q) await lookFor(page, now);
+  const asked = now;
+  now = state.get(); // the reader may have gone on, and then who follows that does the rest
+  if (["q", "colour", "size"].some((key) => now[key] !== asked[key])) return;
+  document.body.dataset.tab = tab;
   if (now.hide !== before.hide || now.off !== before.off) {
     map.hidden = new Set((now.hide ?? "").split(",").filter(Boolean).map(Number));
     const off = new Set((now.off ?? "").split(","));
@@ -74,9 +92,48 @@ function follow(page, now, before) {
     if ([x, y, scale].every(Number.isFinite) && scale > 0) map.look({ x, y, scale }, { told: false });
   }
   map.touched = false;
-  const changed = ["node", "attribute", "type", "item", "lasso"].some((key) => now[key] !== before[key]) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
+  const changed = ["node", "attribute", "type", "item", "with", "label", "rows", "lasso", "q", "only", "against", "links"].some((key) => now[key] !== before[key]) || ((page.matching || now.lasso !== undefined) && now.hide !== before.hide) || (now.new === undefined) !== (before.new === undefined) || (draft(now.new).type ?? page.model.main) !== (draft(before.new).type ?? page.model.main);
   if (changed || page.fresh === undefined) showPanel(page, now);
   page.fresh = false;
+  if (changed && page.table) page.table.offset = 0;
+  showTab(page, tab);
+}
+
+// a report carries some fields, and the selections that were kept
+async function carriedFields(api) {
+  const [values, selections] = await Promise.all([api.overview("values"), api.overview("selections")]);
+  return { fields: Object.values(values).map(({ field, kind, types }) => ({ name: field, kind, types: types.map((each) => each.type) })), words: [], selections };
+}
+
+// what colours and sizes mean; a field that is no longer there is told, and the classes are shown
+async function encode(page, now) {
+  const { map } = page;
+  try {
+    [map.encoding, map.sizes] = await Promise.all([colouring(page, now.colour), sizing(page, now.size)]);
+  } catch (error) {
+    page.query?.write(now.q, error.message);
+    [map.encoding, map.sizes] = [classColouring(page.items, page.model), null];
+  }
+  map.recolour();
+  legend(page);
+}
+
+// the landscape is asked for when it is first wanted
+async function showRegions(page, now) {
+  if (now.regions !== undefined && !page.landscape) page.landscape = contours(await page.api.overview("regions"));
+  page.map.landscape = now.regions !== undefined ? page.landscape : null;
+  page.map.redraw();
+  legend(page);
+}
+
+async function lookFor(page, now) {
+  page.matching = null;
+  try {
+    if (now.q) page.matching = await findMatching(page, now.q);
+    page.query?.write(now.q);
+  } catch (error) {
+    page.query?.write(now.q, error.message);
+  }
 }
 
 // The map
@@ -105,12 +162,20 @@ function wireMap(page) {
     const label = items.className(i);
     const type = items.types[items.place[i]];
     const what = label ? `${short(label, 30)}, ${items.observed[i] ? "known" : `${Math.round(100 * items.probability[i])} %`}` : type.owner === null ? short(type.name, 30) : `attribute of ${count(items.weight[i])} ${many(model, type.owner)}`;
-    tip.replaceChildren(h("b", {}, short(items.names[i], 50)), h("span", {}, what));
+    const told = new Set([map.encoding.field, map.sizes?.field, ...model.shown]);
+    const more = [...told].filter((field) => field && field !== "class").map((field) => valueLine(page, field, i));
+    tip.replaceChildren(h("b", {}, short(items.names[i], 50)), h("span", {}, what), ...more.filter(Boolean));
     tip.style.left = `${Math.min(px + 14, map.width - 220)}px`;
     tip.style.top = `${py > map.height - 80 ? py - 60 : py + 16}px`;
   };
   legend(page);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => retheme(page));
+}
+
+// what the map is coloured or sized by, of one item
+function valueLine(page, field, i) {
+  const value = knownValue(page, field, i);
+  return value === null ? null : h("span", {}, `${short(fieldTitle(field), 24)}: ${short(value, 30)}`);
 }
 
 // where there is nothing to see, the way back
@@ -125,6 +190,7 @@ function legend(page) {
   drawLegend($("legend"), {
     model,
     map,
+    setRegions: (yes) => state.set({ regions: yes ? "1" : null }),
     setHidden: (hidden) => state.set({ hide: [...hidden].sort((a, b) => a - b).join(",") || null }),
     setLayers: (layers) => state.set({ off: Object.keys(layers).filter((name) => !layers[name]).join(",") || null }),
   });
@@ -178,6 +244,7 @@ function makeTools(page) {
     button(icon("all", 17), "Show all (0)", () => map.glide(map.fitted())),
     lasso,
     button(icon("frame", 18), "Select what is in view (v)", () => selectView(page)),
+    pictureMenu(page),
   );
   $("theme-button").replaceChildren(icon("theme", 17));
   $("help-button").replaceChildren(icon("help", 17));
@@ -196,9 +263,22 @@ function makeTools(page) {
   });
   $("home").addEventListener("click", (event) => {
     event.preventDefault();
-    state.set({ ...state.only({}), tab: null, hide: null, off: null });
+    state.set({ ...state.only({}), tab: null, hide: null, off: null, q: null, only: null, against: null, links: null, colour: null, size: null, regions: null });
     map.glide(map.fitted());
   });
+}
+
+// the view as a file, and tables in
+function pictureMenu(page) {
+  const entry = (text, id, action) => h("button", { type: "button", id, onclick: (event) => (event.target.closest("details").removeAttribute("open"), action()) }, text);
+  const choose = isReport || !page.model.can_embed ? null : takeTables(page);
+  page.chooseTable = choose;
+  return h(
+    "details.picture",
+    {},
+    h("summary", { title: "Save the view, open a table", "aria-label": "Save the view, open a table" }, icon("file", 18)),
+    h("div", {}, entry("View as PNG", "save-png", () => savePng(page)), entry("View as SVG", "save-svg", () => saveSvg(page)), choose ? entry("Open a table …", "open-file", choose) : null),
+  );
 }
 
 function toggleLasso(map) {
@@ -235,6 +315,7 @@ async function showTab(page, tab) {
   const sheet = $(`${tab}-tab`);
   if (!sheet.childElementCount) sheet.replaceChildren(loading());
   try {
+    if (tab === "table") return await tableSheet(sheet, page);
     SHEETS[tab](sheet, { ...page, [tab]: await page.api.overview(tab) });
   } catch (error) {
     sheet.replaceChildren(failure(error));
@@ -260,24 +341,30 @@ function makeKeys(page) {
   const { map } = page;
   const keys = {
     "/": () => $("search-input").focus(),
+    f: () => page.query?.input.focus(),
     "+": () => map.zoom(1.5),
     "=": () => map.zoom(1.5),
     "-": () => map.zoom(1 / 1.5),
     0: () => map.glide(map.fitted()),
     l: () => toggleLasso(map),
     v: () => selectView(page),
+    b: () => page.model.classes && page.changes && state.set({ ...state.only({ label: "1" }), tab: null }),
     d: () => switchTheme(page),
+    t: () => page.chooseTable?.(),
     n: () => $("add-button").hidden || addNode(),
     "?": help,
     Escape: () => {
       if (map.lassoing) toggleLasso(map);
-      else state.set(state.only({}));
+      else if (state.opened(state.get()) || state.get().new !== undefined || state.get().label !== undefined || state.get().rows !== undefined) state.set(state.only({}));
+      else state.set({ ...state.only({}), q: null, only: null, against: null, links: null });
       if (document.activeElement === document.body) $("overlay").focus({ preventScroll: true });
     },
   };
   addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, dialog");
-    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape") || !keys[event.key]) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== "Escape")) return;
+    if (!typing && page.onKey?.(event.key)) return event.preventDefault();
+    if (!keys[event.key]) return;
     if (typing && event.target.closest("dialog")) return;
     event.preventDefault();
     keys[event.key]();
@@ -313,12 +400,15 @@ function retheme(page) {
 function help() {
   const keys = [
     ["/", "search"],
+    ["f", "query: which items are meant"],
     ["arrows", "move the map, when it has the focus"],
     ["+  −  0", "nearer, farther, show all"],
     ["Enter", "open the item nearest to the middle of the map"],
     ["l", "draw around points (or hold Shift and draw)"],
     ["v", "select what is in view"],
     ["n", "add an item"],
+    ["t", "open a table of new rows (or drop it anywhere)"],
+    ["b", "label what the model is in doubt about; there 1 to 9, s to skip, u to undo"],
     ["d", "light or dark"],
     ["Esc", "close"],
   ];

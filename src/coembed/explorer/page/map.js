@@ -1,5 +1,6 @@
 // The map: where one looks, what is drawn, what is under the pointer.
 import { classColour, css, ink, isDark, shapeNumber } from "coembed/colours.js";
+import { AS_BEFORE, NO_VALUE, toneOf } from "coembed/encodings.js";
 import { drawOverlay } from "coembed/overlay.js";
 import { makePoints } from "coembed/points.js";
 
@@ -7,7 +8,7 @@ const CROSS = 6;
 const CLICK = 5; // pixels a press may wander and still be a click
 
 export class MapView {
-  constructor(stage, pointsCanvas, overlay, items, layers) {
+  constructor(stage, pointsCanvas, overlay, items, layers, encoding) {
     this.stage = stage;
     this.overlay = overlay;
     this.items = items;
@@ -15,6 +16,12 @@ export class MapView {
     this.layers = Object.fromEntries([...layers, "names", "ellipses"].map((name) => [name, true]));
     this.typeLayers = layers; // one for each type
     this.hidden = new Set();
+    this.encoding = encoding; // what colours mean
+    this.sizes = null; // what sizes mean
+    this.filter = null; // a byte an item: all others are hidden
+    this.landscape = null; // lines of equal density, and what regions are about
+    this.placed = []; // rows of a table that was dropped
+    this.within = []; // links within a selection, by relation
     this.view = { x: 0, y: 0, scale: 1 };
     this.selected = -1;
     this.joined = [];
@@ -47,36 +54,42 @@ export class MapView {
 
   // what is shown, raised and how; cheap enough to do at every change
   recolour() {
-    const { items, hidden, layers } = this;
-    const tones = items.classes.map(classColour);
-    this.tones = tones;
+    const { items, hidden, layers, encoding, sizes, filter } = this;
+    const byClass = encoding.field === "class";
+    const tones = encoding.entries.map(toneOf);
+    const marks = encoding.entries.map((entry) => shapeNumber(entry.mark));
     this.page = ink();
     const plain = isDark() ? [122, 178, 224] : [0, 114, 178];
     const raised = new Set([this.selected, ...this.joined, ...this.marked]);
     const colours = new Uint8Array(4 * items.count);
     const looks = new Uint8Array(4 * items.count);
     items.order.forEach((i, slot) => {
-      const coloured = items.isColoured(i);
-      const k = coloured ? items.label[i] : -1;
+      const k = encoding.index[i];
       const type = items.types[items.place[i]];
-      const shown = layers[this.typeLayers[items.place[i]]] && !(coloured && hidden.has(k));
+      const off = k >= 0 ? hidden.has(k) : k === NO_VALUE && !byClass && hidden.has(tones.length);
+      const shown = layers[this.typeLayers[items.place[i]]] && !off && !(filter && !filter[i]);
       items.shown[i] = shown ? 1 : 0;
       const state = !shown ? 0 : raised.has(i) ? 2 : 1;
-      if (!coloured && type.owner === null) {
-        const [mark, tone] = [shapeNumber(type.mark), classColour(type)];
-        colours.set([...tone, items.observed[i] ? 230 : 150], 4 * slot);
-        looks.set([mark, state, items.observed[i], 10], 4 * slot);
-      } else if (type.owner === null) {
-        const seen = items.observed[i];
+      const seen = items.observed[i];
+      const size = Math.min(60, (seen ? 12 : 10) * (sizes ? sizes.times[i] : 1));
+      if (k >= 0 && !byClass) {
+        colours.set([...tones[k], 225], 4 * slot);
+        looks.set([type.owner === null ? marks[k] : CROSS, state, seen, size], 4 * slot);
+      } else if (type.owner !== null || (k === NO_VALUE && !byClass)) {
+        colours.set([...this.page.muted, type.owner !== null ? 165 : 60], 4 * slot);
+        looks.set([type.owner !== null ? CROSS : shapeNumber(type.mark), state, 0, size], 4 * slot);
+      } else if (k === AS_BEFORE) {
+        colours.set([...classColour(type), seen ? 230 : 150], 4 * slot);
+        looks.set([shapeNumber(type.mark), state, seen, size], 4 * slot);
+      } else {
         // lighter by probability: a guess is pale inside, a sure prediction nearly solid; the outline shows both
         const alpha = seen ? 255 : k < 0 ? 170 : 64 + 120 * items.probability[i] ** 1.5;
         colours.set([...(tones[k] ?? plain), alpha], 4 * slot);
-        looks.set([shapeNumber(items.classes[k]?.mark ?? "circle"), state, seen, seen ? 12 : 10], 4 * slot);
-      } else {
-        colours.set([...this.page.muted, 165], 4 * slot);
-        looks.set([CROSS, state, 0, 10], 4 * slot);
+        looks.set([k < 0 ? 0 : marks[k], state, seen, size], 4 * slot);
       }
     });
+    this.tones = tones;
+    Object.assign(this, { colours, looks }); // for who draws it again, as a picture
     this.points.setColours(colours);
     this.points.setLooks(looks);
     this.redraw();
@@ -177,7 +190,12 @@ export class MapView {
   }
 
   get quiet() {
-    return this.selected >= 0 || this.marked.size > 0 || this.newcomer !== null;
+    return this.selected >= 0 || this.marked.size > 0 || this.newcomer !== null || this.placed.length > 0;
+  }
+
+  // what is left of points that are not meant
+  get faded() {
+    return this.quiet ? (isDark() ? 0.62 : 0.45) : 1;
   }
 
   inView(most) {
@@ -191,7 +209,7 @@ export class MapView {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.points.draw(this.view, this.width, this.height, this.ratio, this.pointSize, this.quiet ? (isDark() ? 0.62 : 0.45) : 1, this.page.ink);
+      this.points.draw(this.view, this.width, this.height, this.ratio, this.pointSize, this.faded, this.page.ink);
       drawOverlay(this, css);
       this.stage.dataset.drawn = String(Number(this.stage.dataset.drawn ?? 0) + 1);
     });

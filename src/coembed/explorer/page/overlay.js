@@ -4,15 +4,20 @@
 const MISSES = 500;
 const FONT = '-apple-system, "Segoe UI", system-ui, sans-serif';
 
-export function drawOverlay(map, css) {
+// what a pen of another kind draws, it draws on something else
+export function drawOverlay(map, css, other = null) {
   const { overlay, width, height, ratio } = map;
-  if (overlay.width !== Math.round(width * ratio) || overlay.height !== Math.round(height * ratio)) {
+  if (!other && (overlay.width !== Math.round(width * ratio) || overlay.height !== Math.round(height * ratio))) {
     overlay.width = Math.round(width * ratio);
     overlay.height = Math.round(height * ratio);
   }
-  const pen = overlay.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
+  const pen = other ?? overlay.getContext("2d");
+  if (!other) {
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+  }
+  drawContours(map, pen, css);
+  drawWithin(map, pen, css);
   drawLinks(map, pen, css);
   drawEllipses(map, pen, css);
   drawRings(map, pen, css);
@@ -23,9 +28,72 @@ export function drawOverlay(map, css) {
     const box = document.getElementById(id).getBoundingClientRect();
     taken.take(box.left - stage.left, box.top - stage.top, box.width, box.height);
   }
+  drawRegions(map, pen, css, taken);
+  drawPlaced(map, pen, css);
   drawNewcomer(map, pen, css, taken);
   drawNames(map, pen, css, taken);
   drawLasso(map, pen, css);
+}
+
+// the denser, the stronger
+function drawContours(map, pen, css) {
+  const levels = map.landscape?.levels ?? [];
+  levels.forEach((lines, level) => {
+    pen.lineWidth = 1;
+    pen.strokeStyle = css(map.page.ink, 0.14 + (0.4 * level) / levels.length);
+    pen.beginPath();
+    for (let l = 0; l < lines.length; l += 4) {
+      pen.moveTo(...map.toScreen(lines[l], lines[l + 1]));
+      pen.lineTo(...map.toScreen(lines[l + 2], lines[l + 3]));
+    }
+    pen.stroke();
+  });
+}
+
+function drawRegions(map, pen, css, taken) {
+  for (const { x, y, names } of map.landscape?.regions ?? []) {
+    const [px, py] = map.toScreen(x, y);
+    if (names.length && px > 0 && py > 0 && px < map.width && py < map.height) name(map, pen, css, taken, names.join(" · "), px, py, { weight: 800, size: 16, gap: 2, middle: true });
+  }
+}
+
+// links within a selection, each relation in its style
+function drawWithin(map, pen, css) {
+  const { items, view, width, height } = map;
+  for (const { from, to, colour, dash, shown, directed } of map.within) {
+    if (!shown) continue;
+    pen.lineWidth = 1.1;
+    pen.setLineDash(dash);
+    pen.strokeStyle = css(colour, from.length > 800 ? 0.28 : 0.55);
+    pen.fillStyle = css(colour, 0.8);
+    pen.beginPath();
+    const heads = [];
+    for (let l = 0; l < from.length; l++) {
+      if (!items.shown[from[l]] || !items.shown[to[l]]) continue;
+      const ax = (items.x[from[l]] - view.x) * view.scale + width / 2;
+      const ay = height / 2 - (items.y[from[l]] - view.y) * view.scale;
+      const bx = (items.x[to[l]] - view.x) * view.scale + width / 2;
+      const by = height / 2 - (items.y[to[l]] - view.y) * view.scale;
+      pen.moveTo(ax, ay);
+      pen.lineTo(bx, by);
+      const length = Math.hypot(bx - ax, by - ay);
+      if (!directed || length < 14) continue;
+      const [ux, uy] = [(bx - ax) / length, (by - ay) / length];
+      const [tx, ty] = [bx - 5 * ux, by - 5 * uy];
+      heads.push([tx, ty, tx - 6 * ux - 3 * uy, ty - 6 * uy + 3 * ux, tx - 6 * ux + 3 * uy, ty - 6 * uy - 3 * ux]);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    if (!directed) continue;
+    pen.beginPath();
+    for (const [ax, ay, bx, by, cx, cy] of heads) {
+      pen.moveTo(ax, ay);
+      pen.lineTo(bx, by);
+      pen.lineTo(cx, cy);
+      pen.closePath();
+    }
+    pen.fill();
+  }
 }
 
 function drawLinks(map, pen, css) {
@@ -81,6 +149,26 @@ function drawRings(map, pen, css) {
   if (map.hovered >= 0) ring(map.hovered, 3.5, 1.5, 0.8);
   if (map.selected >= 0) {
     ring(map.selected, 4, 2.5, 0.95);
+  }
+}
+
+// rows of a table that was dropped: diamonds, in the colours of their classes
+function drawPlaced(map, pen, css) {
+  const r = map.pointSize / 2 + 2.5;
+  pen.lineWidth = 1.5;
+  pen.strokeStyle = css(map.page.ink, 0.95);
+  for (const { x, y, colour } of map.placed) {
+    const [px, py] = map.toScreen(x, y);
+    if (px < -9 || py < -9 || px > map.width + 9 || py > map.height + 9) continue;
+    pen.beginPath();
+    pen.moveTo(px, py - r);
+    pen.lineTo(px + r, py);
+    pen.lineTo(px, py + r);
+    pen.lineTo(px - r, py);
+    pen.closePath();
+    pen.fillStyle = colour;
+    pen.fill();
+    pen.stroke();
   }
 }
 
@@ -170,6 +258,7 @@ function name(map, pen, css, taken, text, px, py, look, memory) {
     [px - wide / 2, py - gap - high],
     [px - wide / 2, py + gap],
   ];
+  if (look.middle) places.unshift([px - wide / 2, py - high / 2], [px - wide / 2, py - 2 * high], [px - wide / 2, py + high]);
   const free = places.find(([x, y]) => taken.free(x - 3, y - 2, wide + 6, high + 4));
   const place = free ?? (look.forced ? places[0] : null);
   if (!place) return false;

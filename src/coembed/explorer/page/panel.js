@@ -3,7 +3,13 @@ import { isReport } from "coembed/api.js";
 import { addingPanel, draft, draftOf } from "coembed/adding.js";
 import { itemCard, wordsOf } from "coembed/cards.js";
 import { $, count, h, short } from "coembed/dom.js";
-import { selectionPanel, startPanel } from "coembed/panels.js";
+import { startPanel } from "coembed/panels.js";
+import { chosenItems, selectionPanel } from "coembed/selection.js";
+import { compareBox, comparisonPanel } from "coembed/comparison.js";
+import { droppedPanel } from "coembed/dropped.js";
+import { fieldTitle, knownValue } from "coembed/encodings.js";
+import { keepForm, keptList } from "coembed/keeping.js";
+import { correctBox, labellingPanel } from "coembed/labelling.js";
 import { failure, loading } from "coembed/parts.js";
 import * as state from "coembed/state.js";
 import { isAttribute } from "coembed/types.js";
@@ -26,10 +32,25 @@ export async function showPanel(page, now) {
   showing?.abort();
   showing = new AbortController();
   const { signal } = showing;
-  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null });
+  Object.assign(map, { selected: -1, joined: [], marked: new Set(), newcomer: null, kept: null, within: [] });
+  map.filter = now.only !== undefined ? page.matching : null;
+  map.recolour();
+  const selection = chosenItems(page, now);
+  page.chosen = selection.chosen;
+  map.kept = selection.outline;
+  map.marked = now.lasso !== undefined || page.matching ? new Set(selection.chosen) : new Set();
+  map.recolour();
   const open = state.opened(now);
-  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.lasso !== undefined);
-  if (open) {
+  document.body.classList.toggle("with-card", open !== null || now.new !== undefined || now.label !== undefined || now.rows !== undefined || now.lasso !== undefined || Boolean(page.matching));
+  map.placed = [];
+  if (now.rows !== undefined) {
+    fill(droppedPanel(page));
+    toTop();
+  } else if (open && now.with !== undefined) await showComparison(page, now, open, signal);
+  else if (now.label !== undefined) {
+    fill(labellingPanel(page, signal, (i) => point(page, i)));
+    toTop();
+  } else if (open) {
     const { type, id } = open;
     map.selected = items.find(type, id);
     map.recolour();
@@ -51,20 +72,52 @@ export async function showPanel(page, now) {
     toTop();
     map.recolour();
     if (innerWidth > 800 && !Object.keys(draft(now.new).joined).length) focus();
-  } else if (now.lasso !== undefined) {
-    const outline = now.lasso.split(",").map(Number).filter(Number.isFinite);
-    const chosen = outline.length >= 6 ? items.inside(outline) : [];
-    map.kept = outline;
-    map.marked = new Set(chosen);
-    map.recolour();
-    fill(selectionPanel({ model, items, chosen }));
+  } else if (now.lasso !== undefined || page.matching) {
+    const made = selectionPanel(page, now, selection.chosen, signal);
+    if (selection.chosen.length) made.append(keepForm(page, now, selection.chosen) ?? "");
+    fill(made);
     toTop();
   } else {
     map.recolour();
-    fill(startPanel({ ...page, addNode }));
+    fill(startPanel({ ...page, addNode, kept: keptList(page, () => showPanel(page, state.get())) }));
     toTop();
   }
   page.closeUp();
+}
+
+// one item is meant: it is raised and in view
+function point({ map }, i) {
+  map.selected = i;
+  map.recolour();
+  if (i >= 0) map.show(i);
+}
+
+async function showComparison(page, now, open, signal) {
+  const { map, items, api, model } = page;
+  const other = { type: now.withtype ?? open.type, id: now.with };
+  map.marked = new Set([items.find(open.type, open.id), items.find(other.type, other.id)].filter((i) => i >= 0));
+  map.recolour();
+  fill(loading());
+  try {
+    const told = await api.compare(open, other);
+    if (!signal.aborted) fill(comparisonPanel(page, told));
+  } catch (error) {
+    fill(h("article.card", {}, failure(error, model)));
+  }
+  toTop();
+}
+
+// the fields that were chosen, and the way to the record elsewhere
+function recordLines(page, card) {
+  const { model, items } = page;
+  const i = items.find(card.type, card.id);
+  const values = i < 0 ? [] : model.shown.map((field) => [field, knownValue(page, field, i)]).filter(([, value]) => value !== null);
+  const lines = values.length ? [h("dl.shown", {}, values.map(([field, value]) => h("div", {}, h("dt", {}, short(fieldTitle(field), 30)), h("dd", {}, short(value, 60)))))] : [];
+  if (model.link && !isAttribute(model, card.type)) {
+    const address = model.link.replace(/\{(id|title|type)\}/g, (_, name) => encodeURIComponent(card[name].toWellFormed?.() ?? card[name]));
+    lines.push(h("p.record", {}, h("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, "Its record ↗")));
+  }
+  return lines;
 }
 
 function showCard(page, card, signal) {
@@ -73,6 +126,8 @@ function showCard(page, card, signal) {
   let near = card.relations.flatMap((walked) => walked.has.items);
   join(near);
   const { panel: made, explain } = itemCard({ model, api, card, startFrom: isReport ? null : startFrom });
+  made.querySelector(".heading").after(...recordLines(page, card));
+  if (!isReport) made.append(...[correctBox(page, card), compareBox(page, card)].filter(Boolean));
   fill(made);
   if (model.can_embed && !isAttribute(model, card.type)) {
     const words = wordsOf(model, card);

@@ -1,12 +1,11 @@
 // What the panel shows when no card is open: where to begin, and what was selected.
 import { count, h, percent, short } from "coembed/dom.js";
-import { heading, itemLink, section } from "coembed/parts.js";
+import { itemLink, section } from "coembed/parts.js";
 import { classColour, css, swatch } from "coembed/colours.js";
+import * as state from "coembed/state.js";
 import { many, one, sign } from "coembed/types.js";
 
-const ROWS = 200;
-
-export function startPanel({ model, items, accuracy, addNode, isReport }) {
+export function startPanel({ model, items, accuracy, addNode, isReport, kept, changes }) {
   const types = model.types.filter((type) => type.items);
   const labelled = types.filter((type) => type.classes.length);
   const known = labelled.reduce((sum, type) => sum + type.labelled, 0);
@@ -36,44 +35,35 @@ export function startPanel({ model, items, accuracy, addNode, isReport }) {
       h("li", {}, h("i.ring"), h("span", {}, "an ", h("b", {}, "ellipse"), ": where an item may lie, one standard deviation; pick an item, or zoom in")),
     ),
     types.map((type) => section(`${type === first ? "Begin with" : "or"} ${short(one(model, type.name), 50)}`, null, h("div.chips", {}, examples(type.name)))),
+    kept,
     section(
       "or ask",
       null,
       h("ul.ask", {}, [
         h("li", {}, "search above, typing errors included ", h("kbd", {}, "/")),
+        isReport ? null : h("li", {}, "say which items are meant, in a query ", h("kbd", {}, "f")),
         h("li", {}, "draw around points to list and download them ", h("kbd", {}, "l")),
+        model.classes && changes?.allowed ? h("li", {}, h("button.link", { type: "button", id: "start-labelling", onclick: () => state.set({ ...state.only({ label: "1" }), tab: null }) }, "label"), " what the model is in doubt about ", h("kbd", {}, "b")) : null,
         model.can_embed && !isReport ? h("li", {}, h("button.link", { type: "button", onclick: addNode }, model.plain ? "add a node" : "add an item"), " and see where it falls ", h("kbd", {}, "n")) : null,
       ].filter(Boolean)),
     ),
   );
 }
 
-export function selectionPanel({ model, items, chosen }) {
-  const rows = chosen.slice().sort((a, b) => items.weight[b] - items.weight[a]);
-  const nodes = rows.filter((i) => items.isColoured(i));
-  const counts = model.types.filter((type) => type.items || model.plain).map((type) => `${count(rows.filter((i) => items.type(i) === type.name).length)} ${many(model, type.name)}`);
-  const shares = model.class_list.map((entry, k) => ({ entry, nodes: nodes.filter((i) => items.label[i] === k).length })).filter((each) => each.nodes);
+// how the selected items are shared among the classes
+export function classShares(model, items, rows) {
+  const shares = model.class_list.map((entry) => ({ entry, nodes: 0 }));
+  for (const i of rows) if (items.isColoured(i) && items.label[i] >= 0) shares[items.label[i]].nodes += 1;
+  const some = shares.filter((each) => each.nodes);
+  if (!some.length) return null;
   return h(
-    "article.card",
-    { "data-kind": "selection" },
-    heading("selection", counts.join(", ")),
-    rows.length
-      ? [
-          shares.length
-            ? h(
-                "div.stack",
-                { role: "img", "aria-label": shares.map(({ entry, nodes: n }) => `${entry.label} ${n}`).join(", ") },
-                shares.map(({ entry, nodes: n }) => h("i", { title: `${entry.label}: ${n}`, style: { flexGrow: String(n), background: css(classColour(entry)) } })),
-              )
-            : null,
-          h("p", {}, h("button.primary", { type: "button", id: "download", onclick: () => download(model, items, rows) }, "Download csv"), rows.length > ROWS ? h("small", {}, ` ${ROWS} of ${count(rows.length)} are listed; the file has all.`) : null),
-          table(model, items, rows.slice(0, ROWS)),
-        ]
-      : h("p.empty", {}, "Nothing lies inside. Draw around some points, or show the classes that are hidden."),
+    "div.stack",
+    { role: "img", "aria-label": some.map(({ entry, nodes }) => `${entry.label} ${nodes}`).join(", ") },
+    some.map(({ entry, nodes }) => h("i", { title: `${entry.label}: ${nodes}`, style: { flexGrow: String(nodes), background: css(classColour(entry)) } })),
   );
 }
 
-function table(model, items, rows) {
+export function rowsOf(model, items, rows) {
   return h(
     "table.rows",
     {},
@@ -96,17 +86,25 @@ function table(model, items, rows) {
   );
 }
 
-function download(model, items, rows) {
-  const quote = (value) => (/[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
-  // a program that opens the file must not take a name for a formula
-  const name = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+// in a report, where no server writes files
+export function download(items, rows) {
   const lines = [["type", "id", "title", "class", "label_known", "probability", "x", "y", "weight"]];
   for (const i of rows) {
     const label = items.className(i);
-    lines.push([name(items.type(i)), name(items.ids[i]), name(items.names[i]), name(label ?? ""), label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", items.x[i].toFixed(3), items.y[i].toFixed(3), items.weight[i]]);
+    lines.push([items.type(i), items.ids[i], items.names[i], label ?? "", label !== null ? Boolean(items.observed[i]) : "", label !== null ? items.probability[i] : "", Number(items.x[i].toFixed(3)), Number(items.y[i].toFixed(3)), items.weight[i]]);
   }
-  const text = lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
+  const [headings, ...cells] = lines;
+  const text = csvText(Object.fromEntries(headings.map((heading, c) => [heading, cells.map((row) => row[c])])));
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: "selection.csv" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+}
+
+// columns as a file; a program that opens it must not take a text for a formula
+export function csvText(columns) {
+  const safe = (value) => (typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? ""));
+  const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const names = Object.keys(columns);
+  const rows = (columns[names[0]] ?? []).map((_, i) => names.map((name) => quote(safe(columns[name][i]))).join(","));
+  return [names.map((name) => quote(safe(name))).join(","), ...rows].join("\r\n") + "\r\n";
 }

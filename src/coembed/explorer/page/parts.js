@@ -26,7 +26,7 @@ export function itemLink(model, { type, id, title = id, label, text = null }, ex
   );
 }
 
-export function heading(kind, title, actions = []) {
+export function heading(kind, title, actions = [], close = () => state.set(state.only({}))) {
   return h(
     "div.heading",
     {},
@@ -35,7 +35,7 @@ export function heading(kind, title, actions = []) {
       "div.actions",
       {},
       ...actions,
-      h("button.quiet", { type: "button", title: "Close (Esc)", "aria-label": "Close", onclick: () => state.set(state.only({})) }, icon("close")),
+      h("button.quiet", { type: "button", title: "Close (Esc)", "aria-label": "Close", onclick: close }, icon("close")),
     ),
   );
 }

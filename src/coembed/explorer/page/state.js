@@ -2,10 +2,15 @@
 //   node, attribute: the card that is open     tab: which view      hide: classes switched off
 //   type and item: the same for other types    off: layers switched off
 //   view: x,y,scale                            lasso: x,y,x,y,...
-//   new: an item being added, as JSON
+//   new: an item being added, as JSON          q, only: a query, and whether others are hidden
+//   colour, size: what they mean               against: a query, what a selection is compared with
+//   with, withtype: compared with the card     label: what to label next
+//   regions: density and its names are shown
+//   rows: a table that was dropped (its name)
+//   links: drawn within a selection            sort: of the table, with a minus from the top
 
-const KEYS = ["tab", "node", "attribute", "type", "item", "new", "lasso", "hide", "off", "view"];
-const ITEMS = ["node", "attribute", "item"]; // an id may be empty
+const KEYS = ["tab", "node", "attribute", "type", "item", "with", "withtype", "new", "label", "rows", "lasso", "q", "only", "against", "links", "colour", "size", "sort", "regions", "hide", "off", "view"];
+const ITEMS = ["node", "attribute", "item", "with"]; // an id may be empty
 const listeners = new Set();
 let current = read();
 
@@ -28,9 +33,10 @@ export const get = () => current;
 // a step that the back button undoes, unless it is only a small move
 export function set(changes, { small = false } = {}) {
   const before = current;
-  current = { ...current, ...changes };
-  for (const key of KEYS) if (current[key] === null || (current[key] === "" && !ITEMS.includes(key))) delete current[key];
-  if (address(before) === address(current)) return;
+  const next = { ...current, ...changes };
+  for (const key of KEYS) if (next[key] === null || (next[key] === "" && !ITEMS.includes(key))) delete next[key];
+  if (address(before) === address(next)) return;
+  current = next;
   const target = address(current);
   if (small) history.replaceState(null, "", target);
   else history.pushState(null, "", target);
@@ -50,7 +56,7 @@ addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 
 // Only one of these is open at a time.
-export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, new: null, lasso: null, ...changes });
+export const only = (changes) => ({ node: null, attribute: null, type: null, item: null, with: null, withtype: null, new: null, label: null, rows: null, lasso: null, ...changes });
 
 const named = (type, id) => (type === "node" || type === "attribute" ? { [type]: id } : { type, item: id });
 

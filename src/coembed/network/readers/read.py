@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -28,7 +28,6 @@ from coembed.untrusted import check_place, reading, told
 TABLE_ENDINGS = {".csv", ".tsv", ".txt", ".tab", ".parquet", ".pq"}
 ITEM_ENDINGS = TABLE_ENDINGS - {".txt"}
 """Of tables of items: any text may lie beside these."""
-OBJECT_ENDINGS = {".graphml", ".gexf", ".gml", ".h5ad"}
 PACKED_ENDINGS = {".gz", ".bz2", ".zst"}
 EXPECTED = (
     "give tables of items and relations, or edges.csv (source, target), attributes.csv and labels.csv, "
@@ -122,8 +121,8 @@ def read(
 
 
 def _read(paths: list[Path], asked: Asked) -> Network:
-    if len(paths) == 1 and paths[0].is_file() and paths[0].suffix.lower() in OBJECT_ENDINGS:
-        return _read_object(paths[0], asked)
+    if len(paths) == 1 and paths[0].is_file() and paths[0].suffix.lower() in BY_ENDING:
+        return _read_by_ending(paths[0], asked)
     found = open_items(*paths, asked=asked)
     if found is not None:
         return build_network(found)
@@ -141,17 +140,31 @@ def _read(paths: list[Path], asked: Asked) -> Network:
     raise InputError(f"{paths[0]} and {paths[1]} do not belong together; several files must be tables")
 
 
-def _read_object(path: Path, asked: Asked) -> Network:
-    """A file of another library's objects."""
+def _read_by_ending(path: Path, asked: Asked) -> Network:
     if asked.schema is not None:
         raise InputError(f"{path} holds no tables, which a schema is about; leave the schema out")
-    if path.suffix.lower() == ".h5ad":
-        from coembed.network.adapters.annotated_data import read_h5ad
+    return BY_ENDING[path.suffix.lower()](path, asked)
 
-        return read_h5ad(path, asked.labels, asked.kinds)
+
+def _cells(path: Path, asked: Asked) -> Network:
+    from coembed.network.adapters.annotated_data import read_h5ad
+
+    return read_h5ad(path, asked.labels, asked.kinds)
+
+
+def _graph(path: Path, asked: Asked) -> Network:
     from coembed.network.adapters.graph_objects import read_graph_file
 
     return read_graph_file(path, asked.labels, asked.kinds)
+
+
+BY_ENDING: dict[str, Callable[[Path, Asked], Network]] = {
+    ".graphml": _graph,
+    ".gexf": _graph,
+    ".gml": _graph,
+    ".h5ad": _cells,
+}
+"""Readers of files whose ending says all, each of a path and of what was said about columns."""
 
 
 def open_items(*paths: Path, asked: Asked | None = None) -> Tables | None:

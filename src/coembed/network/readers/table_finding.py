@@ -240,12 +240,16 @@ def _with_columns(
             several = asked in ("tags", "counts")
         elif asked is not None:
             found[name] = ColumnSchema(asked, why="as asked")
-        elif name in (label, items.title):
+        elif name == label:
             continue
         elif name in items.columns:
             found[name] = items.columns[name]
         elif name == items.id:
             continue
+        elif name == items.title:
+            if find_kind(table.columns[name]).kind == "text":  # the titles of papers say what they are about
+                found[name] = ColumnSchema("text", why="titles of several words")
+                said.append(f"{table.path.name}: {name!r} has the titles, whose words are attributes, too")
         else:
             found[name] = _found_column(table, name, items, ids, said)
     found.update({name: column for name, column in items.columns.items() if column.file is not None})
