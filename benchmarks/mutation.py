@@ -333,7 +333,7 @@ class Trial(NamedTuple):
         told.unlink(missing_ok=True)
         child = os.fork()
         if not child:
-            _ask(tests, int(10 + PATIENCE * seconds), overlay, told)
+            _ask(tests, int(60 + PATIENCE * seconds), overlay, told)
         end = time.monotonic() + LONGEST
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
@@ -365,8 +365,8 @@ class Judge:
                 place.write_text(whole, encoding="utf-8")
             if not found.failed:
                 return "survived", "", len(tests)
-            if found.failed == "no end":
-                return "noticed", found.failed, len(tests)
+            if found.failed == "no end":  # which counts if they end without the change
+                return "not run" if self._of(tests).failed else "noticed", found.failed, len(tests)
             if found.failed not in self.sound:
                 self.sound[found.failed] = not self._of([found.failed]).failed
             if self.sound[found.failed]:
@@ -385,7 +385,7 @@ class First:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self.told.write_text(self.named.get(report.nodeid.rsplit("/", 1)[-1], report.nodeid))
+            self.told.write_text(self.named.get(report.nodeid.rsplit("::", 1)[-1], report.nodeid))
 
 
 def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
@@ -400,7 +400,7 @@ def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
     named = [str(overlay / each[4:]) if each.startswith("src/") else each for each in tests]
     code = 1
     try:
-        plugin = First(told, {each.rsplit("/", 1)[-1]: each for each in tests})
+        plugin = First(told, {each.rsplit("::", 1)[-1]: each for each in tests if each.startswith("src/")})
         code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *named], plugins=[plugin]))
     finally:
         os._exit(code)

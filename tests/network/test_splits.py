@@ -289,3 +289,10 @@ def test_matched_negatives_are_absent_and_as_popular(pairing, density):
         for end in (0, 1):
             counts = [np.bincount(each[:, end], minlength=40) for each in (positives, negatives)]
             np.testing.assert_array_equal(*counts)
+
+
+def test_a_share_too_small_for_one_pair_hides_none():
+    links = np.zeros((6, 6))
+    links[[0, 1, 2], [1, 2, 3]] = 1
+    network = Network.build(links + links.T)
+    assert [hide(network, share).n_links for share in (0.0, 0.1, 0.4)] == [3, 3, 2]

@@ -15,8 +15,10 @@ from coembed.fitted.class_answers import said_classes
 from coembed.metrics import mean_average_precision, several_f1
 from coembed.network import Network, from_tables, split_labels
 from coembed.settings import preset_settings
-from coembed.training import fit
-from coembed.training.several_label_ensemble import best_thresholds, calibrated, stacked
+from coembed.training import fit, several_label_ensemble
+from coembed.training.label_members import cost_out_of_fold
+from coembed.training.label_views import FOLDS, label_views
+from coembed.training.several_label_ensemble import Combination, best_thresholds, calibrated, stacked
 
 TOPICS = ("art", "food", "math", "song")
 
@@ -172,3 +174,29 @@ def test_a_member_that_says_nothing_is_not_believed():
     weights = stacked([good, 3 * rng.standard_normal(good.shape)], truth)
     assert weights[0] > 0.7
     assert weights[1] < 0.1
+
+
+@pytest.mark.parametrize("noise", [3.0, 0.0])
+def test_one_member_that_is_ahead_of_all_together_is_followed(network, monkeypatch, noise):
+    monkeypatch.setattr(several_label_ensemble, "stacked", lambda told, truth: np.full(len(told), 0.5))
+    own = label_views(network).types["people"]
+    rng = np.random.default_rng(0)
+    truth = np.where(network.main.labels.values == 1, 1.0, -1.0)
+    ahead = truth + 0.5 * rng.standard_normal(truth.shape)
+    other = 0.5 * truth + noise * rng.standard_normal(truth.shape)
+    found = Combination({"ahead": [ahead] * FOLDS, "other": [other] * FOLDS}, own, (0.0,))
+    assert found.weights == ({"ahead": 1.0, "other": 0.0} if noise else {"ahead": 0.5, "other": 0.5})
+    assert found.precision["together"] >= found.precision["ahead"] - 0.01
+
+
+def test_it_is_solved_for_with_words_too(network, split):
+    quick = fit(split.visible(network), preset_settings("fast"))
+    assert quick.types["people"].probabilities.shape == (240, 4)
+
+
+def test_who_is_right_about_labels_that_were_not_seen_costs_less(network):
+    own = label_views(network).types["people"]
+    right = np.where(network.main.labels.values == 1, 2.0, -2.0)
+    each = np.log1p(np.exp(-2.0)) * np.count_nonzero(own.labels[own.folds >= 0] >= 0)
+    assert cost_out_of_fold([right] * FOLDS, own) == pytest.approx(each)
+    assert cost_out_of_fold([-right] * FOLDS, own) > 10 * each

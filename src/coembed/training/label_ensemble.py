@@ -20,7 +20,7 @@ from scipy.special import log_softmax, softmax
 from torch import Tensor
 
 from coembed.fitted.conformal import ClassDoubt
-from coembed.network import Network
+from coembed.network import UNKNOWN, Network
 from coembed.settings import Settings
 from coembed.training.class_doubt import cross_conformal
 from coembed.training.few_labels import opinion_of_few
@@ -35,7 +35,7 @@ from coembed.training.label_members import (
     word_values,
 )
 from coembed.training.label_views import FOLDS, LabelledType, LabelViews, too_few, walk_within
-from coembed.training.several_label_ensemble import MOST_TREES_IN_ALL, Combination
+from coembed.training.several_label_ensemble import FEW_CELLS, MOST_TREES_IN_ALL, Combination
 from coembed.views import TypeViews
 
 MANY = 20_000
@@ -123,6 +123,8 @@ def call_ensemble(
             all_of_them.strength,
             all_of_them.weights,
             all_of_them.precision,
+            # the model is a discriminator itself
+            HALF if max(members, key=all_of_them.precision.__getitem__) == "discriminators" else 1.0,
             thresholds=all_of_them.thresholds,
         )
     return _combined(members, own, QUICK_STRENGTHS if quick else STRENGTHS)
@@ -137,12 +139,13 @@ def gather_members(
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
     members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
     members["linear"] = linear(shown, own)
-    if quick:
+    several = own.labels.ndim == 2
+    if quick or (several and np.count_nonzero(own.labels != UNKNOWN) <= FEW_CELLS):
         members["linear by view"] = linear_by_view(shown, own)
         if "words" in views.sparse:
             members["linear in words"] = linear_words(shown, own)
     tabular = "cells" in views.dense or values is not None
-    if own.labels.ndim == 2:
+    if several:
         if tabular and own.n_classes * FOLDS <= MOST_TREES_IN_ALL:
             members["trees"] = trees(shown, own, settings, values)
         return members

@@ -28,6 +28,9 @@ RIDGE = 2.0
 FEWEST_POSITIVES = 10
 """Items of a class below which its threshold is that of all classes together."""
 MOST_TREES_IN_ALL = 200
+FEW_CELLS = 20_000
+"""Known classes of items up to which each view has a linear model of its own, too: of more, one model of all
+views learns as much, and one a view, class and fold takes long."""
 
 
 def several_entropy(logits: Tensor, labels: Tensor) -> Tensor:
@@ -39,7 +42,7 @@ def several_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def one_by_one(make: Any, features: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Logits of all items from a model for each class; one that is always or never there is that sure."""
-    found = np.empty((len(features), labels.shape[1]), dtype=np.float32)
+    found = np.empty((features.shape[0], labels.shape[1]), dtype=np.float32)
     for k in range(labels.shape[1]):
         rows = np.flatnonzero(labels[:, k] != UNKNOWN)
         truth = labels[rows, k]
@@ -72,7 +75,12 @@ class Combination:
         self.known = np.flatnonzero(own.folds >= 0)
         self.truth, self.fold = own.labels[self.known], own.folds[self.known]
         told = {name: self._out_of_fold(logits) for name, logits in members.items()}
+        self.precision = {name: mean_average_precision(self.truth, each) for name, each in told.items()}
         weights = stacked(list(told.values()), self.truth)
+        together = sum(w * each for w, each in zip(weights, told.values(), strict=True))
+        first = max(self.precision, key=self.precision.__getitem__)
+        if self.precision[first] > mean_average_precision(self.truth, together):
+            weights = np.array([float(name == first) for name in told])  # others would only blur it
         self.weights = dict(zip(members, (float(w) for w in weights), strict=True))
         mixed = [
             sum(w * logits[f] for w, logits in zip(weights, members.values(), strict=True))
@@ -83,7 +91,6 @@ class Combination:
         self.strength = self._strength(by_fold, strengths)
         leaning = self._leaning(by_fold, self.strength)
         self.thresholds = best_thresholds(leaning, self.truth)
-        self.precision = {name: mean_average_precision(self.truth, each) for name, each in told.items()}
         self.precision["together"] = mean_average_precision(self.truth, leaning)
         self.opinion = own.smoothed(np.mean(by_fold, axis=0), self.strength).astype(np.float32)
 
