@@ -14,6 +14,7 @@ OTHERWISE = {
     "item": "profile",  # a card of the page: profile, similar, complete, neighbours and why at once
     "spread": "map2d",  # of places in a layout, which has it
     "sets": "predict_set",
+    "file": "predict",  # of the rows of a file that was dropped
 }
 """What Python calls otherwise, and why."""
 NO_QUESTION = {"image"}
