@@ -25,9 +25,9 @@ class Ran:
         return json.loads(self.out)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def small_models():
-    """What commands train by default is small here: they, not the models, are looked at."""
+    """What commands train by default is small in this folder: they, not the models, are looked at."""
     with pytest.MonkeyPatch.context() as patch:
         for changes in PRESETS["best"].values():
             for name, value in {"hidden": 16, "rank": 16, "space_dim": 16}.items():
@@ -58,7 +58,7 @@ def network_file(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def model(network_file, tmp_path_factory, small_models) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
     with pytest.raises(SystemExit) as end:
