@@ -11,10 +11,14 @@ from people_network import people_network
 
 from coembed.fitted import Fitted
 from coembed.network import Network, demo_network
+from coembed.settings import preset_settings
 
 # Before anything imports torch: small tensors gain nothing from threads, and on a busy machine threads that
 # wait for one another cost minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Made now, while no folder of tests has made the presets small: whoever asks first, the model is the same.
+GENERAL = preset_settings("best", epochs=3, dim=8, hidden=16)
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +44,6 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def general() -> Fitted:
     """A model of a network of several types, fitted for a few epochs."""
-    from coembed.settings import preset_settings
     from coembed.training import fit
 
-    return fit(people_network(), preset_settings("best", epochs=3, dim=8, hidden=16))
+    return fit(people_network(), GENERAL)
