@@ -124,10 +124,12 @@ def test_negatives_are_absent_distinct_and_canonical(demo, kind, split):
             assert (pairs[:, 0] < pairs[:, 1]).all()
     assert len(made.validation_negatives) == len(made.validation)
     assert len(made.test_negatives) == len(made.test)
-    uniform = np.concatenate([made.validation_negatives, made.test_negatives])
-    for pairs in (uniform, made.test_matched):
+    for pairs in (made.test_negatives, made.test_matched):
         assert (values_at(full, pairs) == 0).all()
+    assert (values_at(getattr(made.visible(demo), kind), made.validation_negatives) == 0).all()
+    for pairs in (made.validation_negatives, made.test_negatives, made.test_matched):
         assert len(np.unique(codes(pairs, full.shape[1]))) == len(pairs)
+    assert not np.isin(codes(made.validation_negatives, 10**6), codes(made.validation, 10**6)).any()
 
 
 @pytest.mark.parametrize(("kind", "split"), SPLITS)
@@ -167,6 +169,23 @@ def test_uniform_negatives_are_uniform():
     absent = absent[absent > 0]
     assert len(absent) == 13
     assert (abs(absent - 2000 / 13) < 4 * np.sqrt(2000 / 13)).all()
+
+
+def test_validation_takes_pairs_of_the_test_for_absent_ones():
+    """Every pair that is neither seen nor of the validation is as probable, whether or not it is tested."""
+    links = np.zeros((6, 6))
+    links[0, 1:] = links[1:, 0] = 1
+    network = Network.build(links)
+    counts = np.zeros((6, 6))
+    tested = 0
+    for seed in range(4000):
+        made = split_links(network, validation=0.2, test=0.4, seed=seed)
+        negative = made.validation_negatives
+        counts[negative[:, 0], negative[:, 1]] += 1
+        tested += np.isin(codes(negative, 6), codes(made.test, 6)).sum()
+    assert abs(tested - 4000 * 2 / 12) < 4 * np.sqrt(4000 * 2 / 12)  # two tested pairs, ten absent ones
+    absent = counts[1:, 1:][np.triu_indices(5, 1)]
+    assert (abs(absent - 4000 / 12) < 4 * np.sqrt(4000 / 12)).all()
 
 
 @pytest.mark.parametrize(("kind", "split"), SPLITS)

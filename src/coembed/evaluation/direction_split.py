@@ -84,5 +84,6 @@ def split_direction(network: Network, relation: str, seed: int = 0) -> Direction
     test, validation = one_way[:n_test], one_way[n_test : n_test + n_validation]
     # what is shown of the validation must not tell who of the tested has outgoing links
     shown = validation[~np.isin(validation[:, 0], test)]
-    absent = uniform_negatives(joined.values, joined.pairing, len(shown), rng)
+    unseen = without(joined.values, test, joined.pairing)
+    absent = uniform_negatives(unseen, joined.pairing, len(shown), rng)
     return DirectionSplit(relation, test, validation, Pairs(shown, absent[~np.isin(absent[:, 0], test)]))

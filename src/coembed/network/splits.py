@@ -63,8 +63,11 @@ class PairSplit:
     ----------
     validation, test
         Hidden true pairs.
-    validation_negatives, test_negatives
+    test_negatives
         Pairs absent from the *full* network, uniformly drawn, none twice.
+    validation_negatives
+        Pairs neither visible nor of the validation, likewise: who has not seen the test takes its pairs,
+        too, for absent ones.
     test_matched_positives, test_matched
         Test pairs, and absent pairs in which each item occurs as often as in them.
     unmatched
@@ -272,11 +275,15 @@ def make_pair_split(
     matrix, pairing = relation.values, relation.pairing
     negatives = uniform_negatives(matrix, pairing, len(validation) + len(test), rng)
     matched_positives, matched = matched_negatives(matrix, pairing, test, rng)
+    # of the pairs that are not seen, so many are of the test
+    absent = pairing.possible(*matrix.shape) - len(true_pairs(matrix, pairing))
+    mistaken = min(rng.binomial(len(validation), len(test) / (absent + len(test) or 1)), len(test))
+    taken_for_absent = rng.choice(test, mistaken, replace=False)
     return PairSplit(
         relation=relation.name,
         validation=validation,
         test=test,
-        validation_negatives=negatives[: len(validation)],
+        validation_negatives=np.concatenate([taken_for_absent, negatives[mistaken : len(validation)]]),
         test_negatives=negatives[len(validation) :],
         test_matched_positives=matched_positives,
         test_matched=matched,
