@@ -12,15 +12,15 @@ SENTENCE = 50
 GROUP_TITLES = {"floor": "Floors: simple methods", "rival": "Rivals", "ours": "This package"}
 
 
-def number(value: float) -> str:
-    """Three digits, as the paper prints them.
+def number(value: float, digits: int = 3) -> str:
+    """Three digits, as the paper prints them, or another number of them.
 
     Examples
     --------
-    >>> number(0.9484), number(1.0), number(-0.02)
-    ('.948', '1.000', '-.020')
+    >>> number(0.9484), number(1.0), number(-0.02), number(-0.0003, 4)
+    ('.948', '1.000', '-.020', '-.0003')
     """
-    text = f"{value:.3f}"
+    text = f"{value:.{digits}f}"
     return text.replace("0.", ".", 1) if abs(value) < 1 and not text.lstrip("-").startswith("1") else text
 
 

@@ -199,14 +199,17 @@ class Gap:
 
     @property
     def difference(self) -> float:
-        """Ours minus theirs, on the three digits that the paper prints."""
-        return round(round(self.ours.mean, 3) - self.printed, 3)
+        """Ours minus theirs, to the last digit: a mean that only rounding lifts does not reach it."""
+        return self.ours.mean - self.printed
 
 
 def gaps(results: Results, row: str, protocol: str = "strict") -> list[Gap]:
-    """The paper's SCAN, cell by cell, beside a row of its tables; any row will do."""
+    """The paper's SCAN, cell by cell, beside a row of its tables; any row will do.
+
+    Micro F1 is left out: with one label a node it is the accuracy, and would be counted twice.
+    """
     found = []
-    for experiment, metrics in (("table1", ("macro_f1", "micro_f1", "accuracy")), ("table2", ("auc", "ap"))):
+    for experiment, metrics in (("table1", ("macro_f1", "accuracy")), ("table2", ("auc", "ap"))):
         for prefix in ("", "svm_") if experiment == "table1" else ("",):
             for network in TITLES:
                 for metric in metrics:
