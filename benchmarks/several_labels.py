@@ -1,6 +1,6 @@
 """Several classes an item, a tenth of the labels seen: the default beside floors, in mean average precision.
 
-OMP_NUM_THREADS=1 python benchmarks/several_labels.py FILE.jsonl [--tables FOLDER] [--seeds 1]
+OMP_NUM_THREADS=1 python benchmarks/several_labels.py FILE.jsonl [--tables FOLDER] [--seeds 1] [--first-seed 0]
 
 On a made-up network (800 people, each with some of six interests that follow from three hidden traits, which
 their words and acquaintances show, too); and, with --tables, on a folder like that of the bundled tables,
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=0)
     asked = parser.parse_args()
     networks = {"made-up": (made_up(), "node")}
     if asked.tables is not None:
@@ -50,7 +51,7 @@ def main() -> None:
     lines = [json.loads(line) for line in asked.file.read_text().splitlines()] if asked.file.exists() else []
     done = {(line["network"], line["method"], line["seed"]) for line in lines}
     for name, (network, type) in networks.items():
-        for seed in range(asked.seeds):
+        for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
             for method in METHODS:
                 if (name, method, seed) in done:
                     continue
