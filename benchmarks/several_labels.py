@@ -1,6 +1,7 @@
 """Several classes an item, a tenth of the labels seen: the default beside floors, in mean average precision.
 
-OMP_NUM_THREADS=1 python benchmarks/several_labels.py FILE.jsonl [--tables FOLDER] [--seeds 1] [--first-seed 0]
+OMP_NUM_THREADS=1 python benchmarks/several_labels.py FILE.jsonl [--tables FOLDER] [--seeds 1]
+    [--first-seed 0]
 
 On a made-up network (800 people, each with some of six interests that follow from three hidden traits, which
 their words and acquaintances show, too); and, with --tables, on a folder like that of the bundled tables,
