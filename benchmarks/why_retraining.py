@@ -1,11 +1,12 @@
 """Does the evidence that `why` names carry the answer? Train anew without it, and see what the answer loses.
 
-OMP_NUM_THREADS=1 python benchmarks/why_retraining.py FILE.json [--cases 50] [--together 10] [--seed 0] [--repeats 3]
+OMP_NUM_THREADS=1 python benchmarks/why_retraining.py FILE.json [--cases 50] [--together 10] [--seed 0]
+    [--repeats 3]
 
 Of items of the demo without a label, drawn by chance, the evidence for the likeliest class is taken out of
 the network (the piece with the largest contribution; or the three largest) and the model is trained again.
-The two agree if the probability of the class moves the way that the contribution, or their sum, says: the mean
-of its logit over several seeds, with the evidence and without, since another seed moves it, too. To save
+The two agree if the probability of the class moves the way that the contribution, or their sum, says: its
+logit, a mean over several seeds with the evidence and without, since another seed moves it, too. To save
 trainings, items three links or more apart lose theirs in the same one.
 """
 
