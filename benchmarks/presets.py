@@ -25,7 +25,7 @@ WARM_UP, EPOCHS = 2, 10
 def model_of(network: Network, preset: str) -> SVAE:
     # what the label ensemble thinks does not change what it costs to listen to it
     opinion = np.full((network.n_nodes, network.n_classes), 1 / network.n_classes, np.float32)
-    return scan(network, preset_settings(preset), opinion=opinion)
+    return scan(network, preset_settings(preset), opinions={network.main.name: opinion})
 
 
 def seconds_of(models: dict[str, SVAE]) -> dict[str, float]:
