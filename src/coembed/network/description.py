@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _column_record(network: Network, relation: Relation) -> dict[str, Any]:
     }
     if column.numeric and relation.values.nnz:
         ends = [relation.values.data.min(), relation.values.data.max()]
-        record["range"] = [float(column.cell(float(end))) for end in ends]
+        record["range"] = _as_given([float(column.cell(float(end))) for end in ends])
     return record
 
 
@@ -123,3 +124,16 @@ def _inside_a_class(network: Network) -> float | None:
 
 def _range(matrix: sp.csr_array) -> list[float] | None:
     return [float(matrix.data.min()), float(matrix.data.max())] if matrix.nnz else None
+
+
+def _as_given(ends: list[float]) -> list[float]:
+    """Without the last digits, which are those of single precision and not of the table.
+
+    Examples
+    --------
+    >>> _as_given([6.67837e-07, 40.000002])
+    [0.0, 40.0]
+    """
+    largest = max(map(abs, ends))
+    digits = 5 - math.floor(math.log10(largest)) if largest else 0
+    return [round(end, digits) for end in ends]

@@ -183,7 +183,8 @@ class _Roles:
         if unused:
             self.said.append(
                 f"{table.path.name}: column(s) {', '.join(map(repr, unused))} were not used; "
-                "split = ... in network.toml makes a relation of each value"
+                "in network.toml, weight = ... makes one the weight of the links, "
+                "split = ... a relation of each value"
             )
         return replace(ends, weight=weight, unused=unused)
 
