@@ -112,7 +112,7 @@ class TypeFacts:
         """Of attributes, those of one column as its cells have them."""
         return [self.items.title(i) for i in range(column.start, column.stop)]
 
-    @property
+    @cached_property
     def class_names(self) -> list[str]:
         labels = self.items.labels
         return [] if labels is None else [str(name) for name in labels.classes]
@@ -156,8 +156,21 @@ class TypeFacts:
 
     def label(self, row: int) -> str | None:
         """Class of an item, observed or else the likeliest; of several all that it has."""
-        found = class_texts(self.fitted, self.name, np.array([row]))
-        return None if found is None else found[0]
+        return None if self.labels is None else self.labels[row]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """The same of all items."""
+        return class_texts(self.fitted, self.name, np.arange(len(self)))
+
+    def known_label(self, row: int) -> str | None:
+        """The observed class of an item, of several all of them; None if nothing is known."""
+        labels = self.items.labels
+        if labels is None or not self.observed[row]:
+            return None
+        if labels.several:
+            return str(labels.texts(np.array([row]))[0].as_py()) or None
+        return self.class_names[labels.values[row]]
 
 
 class Explorer:
@@ -204,7 +217,7 @@ class Explorer:
     def warm(self) -> None:
         """Compute what the first question would wait for."""
         for name, facts in self.types.items():
-            _ = facts.classes, facts.blur, facts.sureness
+            _ = facts.classes, facts.blur, facts.sureness, facts.labels
             self.fitted.lengths(name)
         row = np.zeros(min(1, len(self.main)), dtype=np.int64)
         for relation in self.network.relations.values():

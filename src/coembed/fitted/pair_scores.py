@@ -52,7 +52,19 @@ class Vote(NamedTuple):
     has: sp.csr_array
 
     def rows(self, items: np.ndarray) -> np.ndarray:
+        if len(items) == 1:
+            return self._row(int(items[0]))[None]
         return (self.weights[items] @ self.has).toarray()
+
+    def _row(self, item: int) -> np.ndarray:
+        """The same of one item, in the same order: what sparse products cost is mostly their beginning."""
+        voters, weights = row_of(self.weights, item)
+        starts = self.has.indptr[voters]
+        counts = self.has.indptr[voters + 1] - starts
+        at = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        votes = np.zeros(self.has.shape[1], dtype=np.result_type(weights, self.has.data))
+        np.add.at(votes, self.has.indices[at], np.repeat(weights, counts) * self.has.data[at])
+        return votes
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
         if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
@@ -84,6 +96,11 @@ class Overlap(NamedTuple):
     weights: sp.csr_array
 
     def rows(self, items: np.ndarray) -> np.ndarray:
+        if len(items) == 1:
+            places, values = row_of(self.weights, int(items[0]))
+            own = np.zeros(self.weights.shape[1], dtype=values.dtype)
+            own[places] = values
+            return (self.weights @ own)[None]
         return (self.weights @ self.weights[items].T.tocsr()).toarray().T
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
@@ -116,8 +133,17 @@ class ItemModel(NamedTuple):
         return _in_steps(pairs[:, ::-1] if self.turned else pairs, score)
 
     def _left(self, items: np.ndarray) -> np.ndarray:
+        if len(items) == 1:
+            owned, values = row_of(self.owned, int(items[0]))
+            return (values @ self.vectors[owned] * self.shrink)[None]
         different, which = np.unique(items, return_inverse=True)
         return ((self.owned[different] @ self.vectors) * self.shrink)[which]
+
+
+def row_of(matrix: sp.csr_array, item: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and values of one row."""
+    part = slice(matrix.indptr[item], matrix.indptr[item + 1])
+    return matrix.indices[part], matrix.data[part]
 
 
 def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
