@@ -103,6 +103,7 @@ class TypeFacts:
             spoken = self.items.title if self.owner is None else self.items.speaking
             self.titles = _array(spoken(i) for i in range(len(self.items)))
         self.positions = {name: i for i, name in enumerate(self.ids)}
+        self._value_places: dict[int, dict[str, int]] = {}
         self.weights = item_weights(fitted.network, type)
 
     def __len__(self) -> int:
@@ -111,6 +112,13 @@ class TypeFacts:
     def values(self, column: Column) -> list[str]:
         """Of attributes, those of one column as its cells have them."""
         return [self.items.title(i) for i in range(column.start, column.stop)]
+
+    def value_places(self, column: Column) -> dict[str, int]:
+        """Their positions by the same; made once, since every new item is looked up there."""
+        if column.start not in self._value_places:
+            found = {value: column.start + i for i, value in enumerate(self.values(column))}
+            self._value_places[column.start] = found
+        return self._value_places[column.start]
 
     @cached_property
     def class_names(self) -> list[str]:

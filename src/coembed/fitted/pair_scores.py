@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.fitted.space import ItemVectors
-from coembed.network.matrices import presence, unit_rows
+from coembed.network.matrices import entries_of, presence, row_of, unit_rows
 from coembed.network.network import Network
 from coembed.network.pairs import by_row
 from coembed.network.ways import links_within
@@ -59,14 +59,14 @@ class Vote(NamedTuple):
     def _row(self, item: int) -> np.ndarray:
         """The same of one item, in the same order: what sparse products cost is mostly their beginning."""
         voters, weights = row_of(self.weights, item)
-        starts = self.has.indptr[voters]
-        counts = self.has.indptr[voters + 1] - starts
-        at = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        at, counts = entries_of(self.has, voters)
         votes = np.zeros(self.has.shape[1], dtype=np.result_type(weights, self.has.data))
         np.add.at(votes, self.has.indices[at], np.repeat(weights, counts) * self.has.data[at])
         return votes
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        if _of_one(pairs[:, 0]):
+            return self._row(int(pairs[0, 0]))[pairs[:, 1]]
         if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
             owners = self.has.T.tocsr()
             return _in_steps(pairs, lambda left, right: row_products(self.weights[left], owners[right]))
@@ -133,17 +133,15 @@ class ItemModel(NamedTuple):
         return _in_steps(pairs[:, ::-1] if self.turned else pairs, score)
 
     def _left(self, items: np.ndarray) -> np.ndarray:
-        if len(items) == 1:
+        if _of_one(items):
             owned, values = row_of(self.owned, int(items[0]))
-            return (values @ self.vectors[owned] * self.shrink)[None]
+            return np.broadcast_to(values @ self.vectors[owned] * self.shrink, (len(items), len(self.shrink)))
         different, which = np.unique(items, return_inverse=True)
         return ((self.owned[different] @ self.vectors) * self.shrink)[which]
 
 
-def row_of(matrix: sp.csr_array, item: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of one row."""
-    part = slice(matrix.indptr[item], matrix.indptr[item + 1])
-    return matrix.indices[part], matrix.data[part]
+def _of_one(items: np.ndarray) -> bool:
+    return len(items) > 0 and bool((items == items[0]).all())
 
 
 def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
