@@ -103,6 +103,7 @@ class TypeFacts:
             spoken = self.items.title if self.owner is None else self.items.speaking
             self.titles = _array(spoken(i) for i in range(len(self.items)))
         self.positions = {name: i for i, name in enumerate(self.ids)}
+        self._value_places: dict[int, dict[str, int]] = {}
         self.weights = item_weights(fitted.network, type)
 
     def __len__(self) -> int:
@@ -112,7 +113,14 @@ class TypeFacts:
         """Of attributes, those of one column as its cells have them."""
         return [self.items.title(i) for i in range(column.start, column.stop)]
 
-    @property
+    def value_places(self, column: Column) -> dict[str, int]:
+        """Their positions by the same; made once, since every new item is looked up there."""
+        if column.start not in self._value_places:
+            found = {value: column.start + i for i, value in enumerate(self.values(column))}
+            self._value_places[column.start] = found
+        return self._value_places[column.start]
+
+    @cached_property
     def class_names(self) -> list[str]:
         labels = self.items.labels
         return [] if labels is None else [str(name) for name in labels.classes]
@@ -156,8 +164,21 @@ class TypeFacts:
 
     def label(self, row: int) -> str | None:
         """Class of an item, observed or else the likeliest; of several all that it has."""
-        found = class_texts(self.fitted, self.name, np.array([row]))
-        return None if found is None else found[0]
+        return None if self.labels is None else self.labels[row]
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """The same of all items."""
+        return class_texts(self.fitted, self.name, np.arange(len(self)))
+
+    def known_label(self, row: int) -> str | None:
+        """The observed class of an item, of several all of them; None if nothing is known."""
+        labels = self.items.labels
+        if labels is None or not self.observed[row]:
+            return None
+        if labels.several:
+            return str(labels.texts(np.array([row]))[0].as_py()) or None
+        return self.class_names[labels.values[row]]
 
 
 class Explorer:
@@ -204,7 +225,7 @@ class Explorer:
     def warm(self) -> None:
         """Compute what the first question would wait for."""
         for name, facts in self.types.items():
-            _ = facts.classes, facts.blur, facts.sureness
+            _ = facts.classes, facts.blur, facts.sureness, facts.labels
             self.fitted.lengths(name)
         row = np.zeros(min(1, len(self.main)), dtype=np.int64)
         for relation in self.network.relations.values():

@@ -27,13 +27,12 @@ def item_card(explorer: Explorer, id: str, type: str | None, k: int) -> dict[str
     """An item: class, certainty, what it has, what it should have, what lies near it."""
     type = explorer.type_of(id, type)
     facts, row = explorer.types[type], explorer.at(id, type)
-    labels = explorer.types[type].items.labels
     attribute = facts.owner is not None
     return {
         **reference(facts, row),
         "owner": facts.owner,
         "column": _column(explorer, type, row) if attribute else None,
-        "label": None if labels is None else labels.texts(np.array([row]))[0].as_py() or None,
+        "label": facts.known_label(row),
         "true_label": explorer.true_label(type, row),
         "probabilities": class_probabilities(facts, facts.probabilities[row]),
         "certainty": _certainty(facts, row),

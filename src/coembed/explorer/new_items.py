@@ -150,7 +150,7 @@ def _column(explorer: Explorer, type: str, name: str) -> Relation:
 def _join(explorer: Explorer, rows: Rows, i: int, way: Way, name: str, joined: Mapping[str, float]) -> None:
     at = explorer.types[way.other].positions
     column = explorer.network.relation(way.relation).column
-    titles = _titles(explorer, explorer.network.relation(way.relation)) if column is not None else {}
+    titles = {} if column is None else explorer.types[way.other].value_places(column)
     for each, value in joined.items():
         found = at.get(each, titles.get(each))
         if found is not None and column is not None and not column.start <= found < column.stop:
@@ -186,13 +186,6 @@ def cell_text(cell: str | float | bool | None) -> str:
         return "yes" if cell else "no"
     # pyarrow takes no text that is no Unicode
     return "" if cell is None else str(cell).encode("utf-8", "replace").decode()
-
-
-def _titles(explorer: Explorer, relation: Relation) -> dict[str, int]:
-    column = relation.column
-    assert column is not None
-    titles = explorer.types[relation.target].values(column)
-    return {title: column.start + i for i, title in enumerate(titles)}
 
 
 def _matrix(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:

@@ -59,7 +59,8 @@ def answered(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The score that is shown of some pairs, and its ±, from what makes a score of uncertain inner products.
 
-    `kind` is that of the scores: of the combination (``likely``) or of cosines (``codes``).
+    `kind` is that of the scores: of the combination (``likely``) or of cosines (``codes``). `worth` is asked
+    once for all places where the inner products are looked at, one layer each.
     The ± is the standard deviation of the score where the inner product is as uncertain as it is, by
     Gauss-Hermite quadrature: to some hundredths where two places would be wrong by as much again, since a
     score that starts near 0 can only rise.
@@ -69,13 +70,9 @@ def answered(
     shift = fit.shifts.get(kind, logit(np.clip(prevalence(relation), NEARLY, 1 - NEARLY)))
     shift = shift if fit.blends else 0.0
     step = np.sqrt(moments.variance)
-    seen = np.stack(
-        [
-            expit(logit(np.clip(worth(moments.moved(node * step)), NEARLY, 1 - NEARLY)) + shift)
-            for node in NODES
-        ],
-        axis=-1,
-    )
-    middle = seen[..., len(NODES) // 2]
-    moved = seen - middle[..., None]
-    return middle, np.sqrt(np.square(moved - (moved @ WEIGHTS)[..., None]) @ WEIGHTS)
+    steps = NODES.reshape(-1, *np.ones(step.ndim, dtype=np.int64)) * step
+    seen = expit(logit(np.clip(worth(moments.moved(steps)), NEARLY, 1 - NEARLY)) + shift)
+    middle = seen[len(NODES) // 2]
+    moved = seen - middle
+    spread = np.square(moved - np.tensordot(WEIGHTS, moved, 1))
+    return middle, np.sqrt(np.tensordot(WEIGHTS, spread, 1))

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.fitted.newcomers import place_newcomers
 from coembed.network.items import UNKNOWN
+from coembed.network.matrices import row_of
 from coembed.network.relations import Relation
 from coembed.network.ways import ways_of
 
@@ -176,9 +177,9 @@ def _entries(fitted: Fitted, type: str, row: int) -> list[Entries]:
 
 
 def _row(matrix: sp.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    order = np.argsort(matrix.indices[part])
-    return matrix.indices[part][order].astype(np.int64), matrix.data[part][order]
+    places, values = row_of(matrix, row)
+    order = np.argsort(places)
+    return places[order].astype(np.int64), values[order]
 
 
 def _copies(columns: np.ndarray, values: np.ndarray, kept: np.ndarray, width: int) -> sp.csr_array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -101,6 +101,10 @@ class Learnt:
 
     def codes_at(self, type: str, rows: np.ndarray) -> Gaussians:
         """The codes of some items; of many only these are worked out."""
+        from coembed.fitted import nearest_index
+
+        if len(self.network.items(type)) <= nearest_index.EXACT_ITEMS:
+            return self.codes(type).take(rows)
         direction = self.types[type].direction
         return pointing(self.latents_at(type, rows), None if direction is None else direction[rows])
 
@@ -224,11 +228,35 @@ class Learnt:
         if fit.by_codes and not lift:
             there = self.codes(joined.target).take(self.span(joined))
             return fit.by_cosine(Moments(cosines(self.codes_at(joined.source, rows), there), np.zeros(1)))
-        moments = fit.crossed(self.latents_at(joined.source, rows), self.others(relation))
-        source, target = self.bias(relation, lift)
-        moments = moments.moved(source[rows][:, None] + target)
         others = (each.rows(rows) for each in self.pair_scores(relation))
-        return self._worth(moments, relation, expected, lift, others)
+        return self._worth(self._row_moments(relation, rows, lift), relation, expected, lift, others)
+
+    def ranking(
+        self, row: int, relation: str
+    ) -> tuple[np.ndarray, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]]:
+        """Scores of an item with *all* at the other end, and what tells of some of these what is shown.
+
+        The two are :meth:`score_rows` and :meth:`answer`, from one look at what speaks for the pairs.
+        """
+        rows, fit = np.array([row]), self.relations[relation]
+        joined = self.network.relation(relation)
+        span = self.span(joined)
+        if fit.by_codes:
+            scores = self.score_rows(rows, relation)[0]
+            return scores, lambda at: self.answer(
+                relation, np.column_stack([np.full(len(at), row), span[at]])
+            )
+        moments = self._row_moments(relation, rows, lift=False)
+        others = [each.rows(rows) for each in self.pair_scores(relation)]
+
+        def shown(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            seen = Moments(moments.mean[0, at], moments.variance[0, at])
+            features = [each[0, at] for each in others]
+            return answered(
+                joined, fit, "likely", seen, lambda moved: self._worth(moved, relation, True, False, features)
+            )
+
+        return self._worth(moments, relation, True, False, others)[0], shown
 
     def cells(self, relation: str, rows: np.ndarray) -> np.ndarray:
         """What the cells of a column are expected to hold, in the model's units.
@@ -311,6 +339,12 @@ class Learnt:
         if column is None or not column.has_cells:
             raise InputError(f"{relation} is no column with cells; ask for a score of pairs")
         return column
+
+    def _row_moments(self, relation: str, rows: np.ndarray, lift: bool) -> Moments:
+        joined, fit = self.network.relation(relation), self.relations[relation]
+        source, target = self.bias(relation, lift)
+        moments = fit.crossed(self.latents_at(joined.source, rows), self.others(relation))
+        return moments.moved(source[rows][:, None] + target)
 
     def _pair_moments(self, relation: str, pairs: np.ndarray, lift: bool) -> Moments:
         joined, fit = self.network.relation(relation), self.relations[relation]

@@ -58,8 +58,8 @@ class NameIndex:
         if not text:
             return []
         candidates = np.union1d(self._sharing(_spaced(text)), self._containing(text))
-        words = _words(text)
-        scored = [Hit(int(i), self._fit(int(i), text, words)) for i in candidates]
+        words = [TypedWord(word) for word in _words(text)]
+        scored = [Hit(i, self._fit(i, text, words)) for i in candidates.tolist()]
         found = [hit for hit in scored if hit.score > 0]
         found.sort(key=lambda hit: (-round(hit.score, 2), -self.weights[hit.position], hit.position))
         return found[offset : offset + limit]
@@ -98,7 +98,7 @@ class NameIndex:
             at = self.joined.find(text, at) if at >= 0 else -1
         return np.searchsorted(self.starts, np.array(places, dtype=np.int64), side="right") - 1
 
-    def _fit(self, i: int, text: str, words: list[str]) -> float:
+    def _fit(self, i: int, text: str, words: list[TypedWord]) -> float:
         name = self.folded[i]
         if name == text:
             return 5.0
@@ -106,24 +106,44 @@ class NameIndex:
         tight = len(text) / (len(name) + 1)
         if name.startswith(text):
             return 4.0 + 0.9 * tight
-        own = _words(name)
-        if words and all(any(word.startswith(each) for word in own) for each in words):
+        own = self.texts[i].split()
+        if words and all(any(word.startswith(each.text) for word in own) for each in words):
             return 3.0 + 0.9 * tight
         if text in name:
             return 2.0 + 0.9 * tight
         if not words or not own:
             return 0.0
-        alike = sum(max(_alike(each, word) for word in own) for each in words) / len(words)
+        alike = sum(max(map(each.likeness, own)) for each in words) / len(words)
         return 1.9 * (alike - _LEAST_ALIKE) / (1 - _LEAST_ALIKE) if alike > _LEAST_ALIKE else 0.0
 
 
-def _alike(typed: str, word: str) -> float:
-    """How alike two words are; what is typed may be the beginning of the word."""
-    word = word[: len(typed) + 2]
-    matcher = SequenceMatcher(None, word, typed, autojunk=False)
-    if matcher.real_quick_ratio() <= _LEAST_ALIKE or matcher.quick_ratio() <= _LEAST_ALIKE:
-        return 0.0
-    return matcher.ratio()
+class TypedWord:
+    """A word of a query, against which those of many names are held, each word once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._matcher = SequenceMatcher(None, "", text, autojunk=False)
+        self._known: dict[str, float] = {}
+
+    def likeness(self, word: str) -> float:
+        """How alike two words are; what is typed may be the beginning of the word.
+
+        Examples
+        --------
+        >>> TypedWord("denmrak").likeness("denmark") > 0.8 > TypedWord("denmrak").likeness("dancer")
+        True
+        """
+        word = word[: len(self.text) + 2]
+        if word not in self._known:
+            self._known[word] = self._likeness(word)
+        return self._known[word]
+
+    def _likeness(self, word: str) -> float:
+        matcher = self._matcher
+        matcher.set_seq1(word)
+        if matcher.real_quick_ratio() <= _LEAST_ALIKE or matcher.quick_ratio() <= _LEAST_ALIKE:
+            return 0.0
+        return matcher.ratio()
 
 
 def _fold(text: str) -> str:

@@ -19,7 +19,7 @@ from coembed.fitted.chances import answered
 from coembed.fitted.common_placing import direction_of_new
 from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.matches import Match
-from coembed.fitted.moments import Moments, crossed_cosines
+from coembed.fitted.moments import Moments, crossed_cosines, unit_length
 from coembed.fitted.placing import entry_counts, infer, new_views, reading_of
 from coembed.fitted.questions import cell_matches, matches, named_relation, pointing_alike, top
 from coembed.fitted.space import bias_of_new, pointing
@@ -81,8 +81,8 @@ class Newcomers:
         far = joined.source if backwards else joined.target
         others = np.arange(len(self.fitted.network.items(far))) if backwards else self.fitted.span(joined)
         one = self._one(row)
-        moments, worth = one._asked(name, others, backwards)
-        best = top(worth(moments)[0], k, held - (others[0] if len(others) else 0))
+        ranked = one._ranked(name, far, others, backwards)
+        best = top(ranked, k, held - (others[0] if len(others) else 0))
         scores, std = one.answer(name, others[best], backwards)
         return matches(self.fitted, far, others[best], scores[0], std[0], held)
 
@@ -97,6 +97,15 @@ class Newcomers:
     def cell_features(self, rows: np.ndarray) -> np.ndarray | None:
         """What models of cells beside the space read of some of them."""
         return None if self.views is None else self.fitted.cell_features(self.type, rows, self.views)
+
+    def _ranked(self, relation: str, far: str, others: np.ndarray, backwards: bool) -> np.ndarray:
+        """What a single newcomer's pairs with some items at the other end are worth, without their doubt."""
+        fit = self.fitted.relations[relation]
+        if "codes" not in fit.blends:
+            moments, worth = self._asked(relation, others, backwards)
+            return worth(moments)[0]
+        there = self.fitted.codes(far).mean[others] / self.fitted.lengths(far)[others, None]
+        return fit.by_cosine(Moments(there @ unit_length(self.codes.mean)[0], np.zeros(1)))
 
     def _asked(
         self, relation: str, others: np.ndarray, backwards: bool
@@ -128,6 +137,8 @@ class Newcomers:
 
     def _one(self, row: int) -> Newcomers:
         """One of them by itself."""
+        if len(self.latents.mean) == 1:
+            return self
         at = np.array([row])
         rows = {name: sp.csr_array(part[at]) for name, part in self.rows.items()}
         return replace(self, rows=rows, latents=self.latents.take(at), codes=self.codes.take(at))
@@ -156,14 +167,18 @@ def place_newcomers(
     `among` has the entries of relations with one another, by the same names with ``>`` or ``<`` behind them.
     """
     network = fitted.network
-    given = {name if name[-1:] in "<>" else f"{name}>": sp.csr_array(part) for name, part in rows.items()}
+    given = {
+        name if name[-1:] in "<>" else f"{name}>": part
+        if isinstance(part, sp.csr_array)
+        else sp.csr_array(part)
+        for name, part in rows.items()
+    }
     count = next(iter(given.values())).shape[0]
     known: dict[str, sp.csr_array] = {}
-    for way in ways_of(network, type):
-        known[way.name] = given.pop(way.name, _nothing(count, len(network.items(way.other))))
-    for relation in network.columns(type):
-        name = f"{relation.name}>"
-        known[name] = given.pop(name, _nothing(count, relation.values.shape[1]))
+    widths = {way.name: len(network.items(way.other)) for way in ways_of(network, type)}
+    widths |= {f"{each.name}>": each.values.shape[1] for each in network.columns(type)}
+    for name, width in widths.items():
+        known[name] = given.pop(name) if name in given else _nothing(count, width)
     if given:
         raise no_such(f"relation of {type}", next(iter(given))[:-1], network.relations)
     touch = {

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.fitted.space import ItemVectors
-from coembed.network.matrices import presence, unit_rows
+from coembed.network.matrices import entries_of, presence, row_of, unit_rows
 from coembed.network.network import Network
 from coembed.network.pairs import by_row
 from coembed.network.ways import links_within
@@ -52,9 +52,21 @@ class Vote(NamedTuple):
     has: sp.csr_array
 
     def rows(self, items: np.ndarray) -> np.ndarray:
+        if len(items) == 1:
+            return self._row(int(items[0]))[None]
         return (self.weights[items] @ self.has).toarray()
 
+    def _row(self, item: int) -> np.ndarray:
+        """The same of one item, in the same order: what sparse products cost is mostly their beginning."""
+        voters, weights = row_of(self.weights, item)
+        at, counts = entries_of(self.has, voters)
+        votes = np.zeros(self.has.shape[1], dtype=np.result_type(weights, self.has.data))
+        np.add.at(votes, self.has.indices[at], np.repeat(weights, counts) * self.has.data[at])
+        return votes
+
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
+        if _of_one(pairs[:, 0]):
+            return self._row(int(pairs[0, 0]))[pairs[:, 1]]
         if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
             owners = self.has.T.tocsr()
             return _in_steps(pairs, lambda left, right: row_products(self.weights[left], owners[right]))
@@ -84,6 +96,11 @@ class Overlap(NamedTuple):
     weights: sp.csr_array
 
     def rows(self, items: np.ndarray) -> np.ndarray:
+        if len(items) == 1:
+            places, values = row_of(self.weights, int(items[0]))
+            own = np.zeros(self.weights.shape[1], dtype=values.dtype)
+            own[places] = values
+            return (self.weights @ own)[None]
         return (self.weights @ self.weights[items].T.tocsr()).toarray().T
 
     def pairs(self, pairs: np.ndarray) -> np.ndarray:
@@ -116,8 +133,15 @@ class ItemModel(NamedTuple):
         return _in_steps(pairs[:, ::-1] if self.turned else pairs, score)
 
     def _left(self, items: np.ndarray) -> np.ndarray:
+        if _of_one(items):
+            owned, values = row_of(self.owned, int(items[0]))
+            return np.broadcast_to(values @ self.vectors[owned] * self.shrink, (len(items), len(self.shrink)))
         different, which = np.unique(items, return_inverse=True)
         return ((self.owned[different] @ self.vectors) * self.shrink)[which]
+
+
+def _of_one(items: np.ndarray) -> bool:
+    return len(items) > 0 and bool((items == items[0]).all())
 
 
 def _in_steps(pairs: np.ndarray, score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:

@@ -63,16 +63,15 @@ def complete(
             return found
         value = joined.values.data[joined.values.indptr[row]]
         return [replace(found[0], cell=float(joined.column.cell(value)))]
-    scores = fitted.score_rows(np.array([row]), joined.name)[0]
+    scores, shown = fitted.ranking(row, joined.name)
     held = joined.values.indices[joined.values.indptr[row] : joined.values.indptr[row + 1]]
     without = _NOTHING if known else held
     if joined.pairing.same:
         without = np.append(without, row)
     span = fitted.span(joined)
     places = top(scores, k, without - (span[0] if len(span) else 0))
-    best = span[places[scores[places] >= least]]
-    pairs = np.column_stack([np.full(len(best), row), best])
-    return matches(fitted, joined.target, best, *fitted.answer(joined.name, pairs), held)
+    places = places[scores[places] >= least]
+    return matches(fitted, joined.target, span[places], *shown(places), held)
 
 
 def sure_from(fitted: Fitted, relation: Relation, fdr: float) -> float:

@@ -10,7 +10,7 @@ does not: what training has learnt of the item itself, and closed-form scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from coembed.errors import InputError, no_such
 from coembed.fitted.evidence import Evidence, Piece, Worth
 from coembed.fitted.matches import Item, position, type_of
 from coembed.fitted.questions import cell_answers, named_relation
+from coembed.network.matrices import entries_of
 from coembed.network.relations import Relation
 
 if TYPE_CHECKING:
@@ -93,7 +94,10 @@ class Why:
     owners: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        # slot by slot: dataclasses.asdict copies every value, which takes longer than finding them
+        told = {name: getattr(self, name) for name in self.__slots__}
+        reasons = [{name: getattr(each, name) for name in each.__slots__} for each in self.reasons]
+        return {**told, "reasons": reasons, "owners": list(self.owners)}
 
 
 def why(
@@ -226,8 +230,10 @@ class Reasons:
         column, linked = joined.column, self.evidence.linked()
         if backwards or (column is not None and column.numeric):
             return [linked[:0]] * len(at)
-        has = (joined.values[linked][:, at] != 0).toarray()
-        return [linked[has[:, t]] for t in range(len(at))]
+        where, counts = entries_of(joined.values, linked)
+        owner = np.repeat(linked, counts)[joined.values.data[where] != 0]
+        owned = joined.values.indices[where[joined.values.data[where] != 0]]
+        return [owner[owned == target] for target in at]
 
     def _why(
         self,

@@ -32,16 +32,23 @@ class Blend(NamedTuple):
     second_bias: np.ndarray
 
     def logits_of(self, features: Sequence[np.ndarray]) -> np.ndarray:
-        """The same of features one by one, all of one shape, some thousand cells at a time."""
+        """The same of features one by one, some thousand cells at a time.
+
+        The first has the shape of the answer; the others that shape, or its last axes.
+        """
         weights = self.first / self.std[:, None]
         offset = (self.first_bias - self.mean @ weights)[:, None]
-        flat = [np.ravel(feature) for feature in features]
+        shape = np.shape(features[0])
+        flat = [
+            np.ravel(feature if feature.shape == shape else np.broadcast_to(feature, shape))
+            for feature in features
+        ]
         found = np.empty(flat[0].shape, dtype=np.result_type(*flat, weights))
         for start in range(0, len(found), CELLS):
             part = slice(start, start + CELLS)
             hidden = np.tanh(weights.T @ np.stack([feature[part] for feature in flat]) + offset)
             found[part] = self.second @ hidden + self.second_bias[0]
-        return found.reshape(np.shape(features[0]))
+        return found.reshape(shape)
 
     def logits(self, features: np.ndarray) -> np.ndarray:
         """Of features (..., F), the score that ranks and whose sigmoid is a probability."""

@@ -181,7 +181,7 @@ class Plane:
         for i, (mean, std) in enumerate(zip(codes.mean, codes.std, strict=True)):
             draws = mean + std * rng.standard_normal((_DRAWS, len(mean)), dtype=np.float32)
             # the sample is coarse where the item is: its surroundings on the map are added in full
-            items = self.anchors if everything else np.union1d(self.anchors, self._around(places[i]))
+            items = slice(None) if everything else np.union1d(self.anchors, self._around(places[i]))
             nearness = self._directions_of(draws, type) @ self.directions[items].T
             # level: the item itself is among its neighbours, and would hold every draw where it is
             found[i] = np.cov(_centres_of_nearest(nearness, self.places[items], 0.0).T)

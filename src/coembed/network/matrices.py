@@ -1,8 +1,9 @@
-"""Sizes of what a matrix holds: of its rows, of its values."""
+"""Sparse matrices row by row: what rows hold, how large it is, the same with other values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,6 +70,60 @@ def column_squares(matrix: sp.csr_array) -> np.ndarray:
 
 def presence(matrix: sp.csr_array) -> sp.csr_array:
     """One where something is stored."""
-    return sp.csr_array(
-        (np.ones(matrix.nnz, dtype=np.float32), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
+    return with_values(matrix, np.ones(matrix.nnz, dtype=np.float32))
+
+
+def with_values(matrix: sp.csr_array, values: np.ndarray) -> sp.csr_array:
+    """Other values at the same places, which are shared.
+
+    Not by its constructor, which checks all that it is given: of a few rows that takes longer than the work.
+    """
+    found = copy(matrix)
+    found.data = values
+    return found
+
+
+def magnitudes(matrix: sp.csr_array) -> np.ndarray:
+    """The sum of the magnitudes of every row.
+
+    Examples
+    --------
+    >>> magnitudes(sp.csr_array([[1.0, -2.0], [0.0, 0.0]]))
+    array([3., 0.])
+    """
+    matrix.sum_duplicates()
+    return row_sums(np.abs(matrix.data), matrix.indptr)
+
+
+def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Sums of consecutive values: of each row, from its beginning to that of the next."""
+    sums = np.zeros(len(indptr) - 1, dtype=values.dtype)
+    filled = np.flatnonzero(np.diff(indptr))
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, indptr[filled])
+    return sums
+
+
+def row_of(matrix: sp.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and values of one row.
+
+    Examples
+    --------
+    >>> row_of(sp.csr_array([[1.0, 0.0], [2.0, 3.0]]), 1)
+    (array([0, 1], dtype=int32), array([2., 3.]))
+    """
+    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return matrix.indices[part], matrix.data[part]
+
+
+def entries_of(matrix: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the entries of some rows stand among all, one row after the other; and how many each has.
+
+    Examples
+    --------
+    >>> entries_of(sp.csr_array([[1.0, 0.0], [2.0, 3.0], [0.0, 4.0]]), np.array([2, 1]))
+    (array([3, 1, 2]), array([1, 2], dtype=int32))
+    """
+    starts = matrix.indptr[rows]
+    counts = matrix.indptr[rows + 1] - starts
+    return np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum()), counts

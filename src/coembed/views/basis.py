@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.matrices import unit_rows
+from coembed.network.matrices import magnitudes, unit_rows, with_values
 from coembed.views.decomposition import leading_vectors
 from coembed.views.reach import Touch
 
@@ -28,7 +28,7 @@ class WordBasis(NamedTuple):
 
     def own(self, words: sp.csr_array) -> sp.csr_array:
         """Rows of words, weighted by rarity, of length one."""
-        weighted = sp.csr_array(words * self.rarity)
+        weighted = scaled_columns(words, self.rarity)
         return scaled_rows(weighted, unit_rows([weighted]))
 
 
@@ -49,13 +49,13 @@ class PositionBasis(NamedTuple):
 
     def scaled(self, rows: sp.csr_array, degrees: np.ndarray) -> sp.csr_array:
         """Rows of entries with known items, divided by the roots of the degrees of both ends."""
-        return scaled_rows(sp.csr_array(rows * inverse_root(self.degrees)), inverse_root(degrees))
+        return scaled_rows(scaled_columns(rows, inverse_root(self.degrees)), inverse_root(degrees))
 
     def position(self, touch: Touch) -> np.ndarray:
         """Coordinates of items by what they touch among the known; what is new has no place yet."""
         rows = touch.known if touch.known is not None else touch.new
         assert rows is not None
-        return self.scaled(rows, np.asarray(abs(rows).sum(axis=1))) @ self.vectors
+        return self.scaled(rows, magnitudes(rows)) @ self.vectors
 
 
 def find_word_basis(words: sp.csr_array, rank: int, seed: int = 0) -> WordBasis:
@@ -94,12 +94,16 @@ def singular_vectors(matrix: sp.csr_array, rank: int, seed: int) -> np.ndarray:
 
 def scaled_rows(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
     values = matrix.data * np.repeat(scale, np.diff(matrix.indptr)).astype(np.float32)
-    return sp.csr_array((values.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return with_values(matrix, values.astype(np.float32))
+
+
+def scaled_columns(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
+    return with_values(matrix, matrix.data * scale[matrix.indices])
 
 
 def averaging(matrix: sp.csr_array) -> sp.csr_array:
     """Rows that sum to one, so that a product with it is a weighted mean; empty rows stay empty."""
-    sums = np.asarray(abs(matrix).sum(axis=1))
+    sums = magnitudes(matrix)
     return scaled_rows(matrix, 1 / np.where(sums > 0, sums, 1))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from coembed.likelihoods import LIKELIHOODS
-from coembed.network.matrices import presence, root_mean_square
+from coembed.network.matrices import presence, root_mean_square, with_values
 from coembed.network.network import Network
 from coembed.network.relations import Relation
 from coembed.network.ways import ways_of
@@ -94,7 +94,7 @@ class Reading:
 
     def _measured(self, matrix: sp.csr_array) -> sp.csr_array:
         values = matrix.data - np.float32(self.center) if self.center else matrix.data
-        return _with_data(matrix, values / np.float32(self.unit))
+        return with_values(matrix, (values / np.float32(self.unit)).astype(np.float32))
 
 
 def reading(relation: Relation, likelihood: str) -> Reading:
@@ -151,8 +151,4 @@ def summed(matrices: Mapping[str, sp.csr_array]) -> sp.csr_array:
     first, *rest = matrices.values()
     for matrix in rest:
         first = first + matrix
-    return sp.csr_array(first)
-
-
-def _with_data(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
-    return sp.csr_array((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return first if isinstance(first, sp.csr_array) else sp.csr_array(first)

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from coembed.network.matrices import unit_rows
+from coembed.network.matrices import row_sums, unit_rows
 from coembed.network.network import Network
 from coembed.progress import Tell
 from coembed.views.basis import averaging, scaled_rows
@@ -169,8 +169,9 @@ def _operators(
 def _closed(links: Touch) -> Touch:
     """The links of items, and themselves."""
     count = (links.known if links.known is not None else links.new).shape[0]  # type: ignore[union-attr]
-    itself = sp.eye_array(count, dtype=np.float32)
-    return Touch(links.known, sp.csr_array(itself if links.new is None else links.new + itself))
+    places = np.arange(count + 1)
+    itself = sp.csr_array((np.ones(count, dtype=np.float32), places[:-1], places), shape=(count, count))
+    return Touch(links.known, itself if links.new is None else sp.csr_array(links.new + itself))
 
 
 def _mean(touch: Touch) -> Touch:
@@ -180,9 +181,12 @@ def _mean(touch: Touch) -> Touch:
         return Touch(None, averaging(touch.new))
     if touch.new is None:
         return Touch(averaging(touch.known), None)
-    both = averaging(sp.csr_array(sp.hstack([touch.known, touch.new])))
-    width = touch.known.shape[1]
-    return Touch(sp.csr_array(both[:, :width]), sp.csr_array(both[:, width:]))
+    counts = [np.diff(part.indptr) for part in touch]
+    places = np.tile(np.arange(len(counts[0])), 2)
+    order = np.argsort(np.repeat(places, np.concatenate(counts)), kind="stable")
+    values = np.concatenate([np.abs(part.data) for part in touch])[order]
+    sums = row_sums(values, np.append(0, np.cumsum(counts[0] + counts[1])))
+    return touch.map(lambda part: scaled_rows(part, 1 / np.where(sums > 0, sums, 1)))
 
 
 def _take_steps(
