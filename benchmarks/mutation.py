@@ -403,7 +403,9 @@ def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
     code = 1
     try:
         plugin = First(told, {each.rsplit("::", 1)[-1]: each for each in tests if each.startswith("src/")})
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *named], plugins=[plugin]))
+        # the overlay lies elsewhere: without its settings pytest would run no doctest of it
+        settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *settings, *named], plugins=[plugin]))
     finally:
         os._exit(code)
 
