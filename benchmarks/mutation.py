@@ -2,6 +2,7 @@
 
     python benchmarks/mutation.py learn --map map tests src     # which test runs which line, in how long
     python benchmarks/mutation.py try --map map --sample 600 --seed 0 --out changes.jsonl
+    python benchmarks/mutation.py named                          # those of named_changes.toml, by hand
 
 The sample is stratified: as many changes of every folder, and within a folder of every kind, as can be; what
 is in the file already is not tried again. Tests that run the line, or that use a fixture that does, are
@@ -25,6 +26,7 @@ import signal
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -401,7 +403,9 @@ def _ask(tests: list[str], seconds: int, overlay: Path, told: Path) -> None:
     code = 1
     try:
         plugin = First(told, {each.rsplit("::", 1)[-1]: each for each in tests if each.startswith("src/")})
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *named], plugins=[plugin]))
+        # the overlay lies elsewhere: without its settings pytest would run no doctest of it
+        settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *settings, *named], plugins=[plugin]))
     finally:
         os._exit(code)
 
@@ -410,19 +414,44 @@ def learn(folder: Path, asked: list[str]) -> None:
     sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *asked], plugins=[Learnt(folder)]))
 
 
+def try_named(overlay: Path, words: list[str]) -> None:
+    """Changes by hand, each with the file of tests that should notice; `words` choose among them."""
+    changes = tomllib.loads((ROOT / "benchmarks" / "named_changes.toml").read_text(encoding="utf-8"))
+    sound: dict[str, bool] = {}
+    for each in changes["change"]:
+        if words and not any(word in each["what"] for word in words):
+            continue
+        place, by = overlay / "coembed" / each["path"], each["by"]
+        if by not in sound:
+            sound[by] = not Trial.of([by], LONGEST, overlay).failed
+        whole = place.read_text(encoding="utf-8")
+        assert whole.count(each["before"]) == 1, each["what"]
+        place.write_text(whole.replace(each["before"], each["after"]), encoding="utf-8")
+        failed = Trial.of([by], LONGEST, overlay).failed
+        place.write_text(whole, encoding="utf-8")
+        said = "not sound" if not sound[by] else "noticed" if failed else "survived"
+        print(f"{said:9} {each['what']}: {failed or by}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("learn", "try"))
-    parser.add_argument("--map", type=Path, required=True, help="a folder: which test runs which line")
+    parser.add_argument("what", choices=("learn", "try", "named"))
+    parser.add_argument("--map", type=Path, help="a folder: which test runs which line")
     parser.add_argument("--sample", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", default=",".join(FOLDERS))
     parser.add_argument("--out", type=Path, help="a line of JSON for every change")
     given, rest = parser.parse_known_args()
+    if given.what != "named" and given.map is None:
+        parser.error("--map is needed")
     if given.what == "learn":
         learn(given.map.resolve(), rest)
     for name in AFTER_ALL:
         importlib.import_module(name)
+    if given.what == "named":
+        with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+            shutil.copytree(SOURCE, Path(folder) / "coembed")
+            return try_named(Path(folder), rest)
     paths = [path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))]
     tried = _tried(given.out)
     overlay = Path(tempfile.mkdtemp(prefix="mutation-"))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -103,7 +102,9 @@ def measure(nodes: int, preset: str) -> dict[str, Any]:
 
 
 def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    from coembed.progress import peak_memory_mb
+
+    return peak_memory_mb() or 0.0
 
 
 def tell(what: str) -> None:

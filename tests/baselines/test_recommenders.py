@@ -108,3 +108,15 @@ def test_several_kinds_of_evidence_are_better_than_the_best_alone(demo: Network)
 
 
 LINK_FLOORS = ("linear-links", "resource-allocation", "degree")
+
+
+def test_common_neighbours_speak_for_a_link_the_more_the_fewer_links_they_have() -> None:
+    """By hand: 0 and 3 share 1, which has two links, and 2, which has three."""
+    links = np.zeros((5, 5))
+    for i, j in ((0, 1), (1, 3), (0, 2), (2, 3), (2, 4)):
+        links[i, j] = links[j, i] = 1
+    evidence = LinkEvidence(sp.csr_array(links), sp.csr_array((5, 1)))
+    plain, adamic, allocation, _, _ = (float(each[0]) for each in evidence.of_pairs(np.array([[0, 3]])))
+    assert plain == pytest.approx(np.log1p(2))
+    assert adamic == pytest.approx(np.log1p(1 / np.log(2) + 1 / np.log(3)))
+    assert allocation == pytest.approx(np.log1p(1 / 2 + 1 / 3))

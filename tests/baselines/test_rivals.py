@@ -16,6 +16,7 @@ from coembed.baselines.contexts import Classmates, Walker, context_loss, window_
 from coembed.baselines.features import idf_rows, mean_of_neighbours, presence
 from coembed.baselines.gradient_training import ThinnedMatrix, seeded
 from coembed.baselines.graphsgan import Classifier, GraphSGANOptions, WeightNorm, alike, classifier_loss
+from coembed.baselines.planetoid import Planetoid, PlanetoidOptions, _supervised
 from coembed.baselines.recommenders import adamic_adar, resource_allocation
 from coembed.errors import InputError
 from coembed.evaluation import Problem
@@ -330,3 +331,49 @@ def test_nothing_is_dropped_when_it_is_asked(
     problem = Problem("classification", small, changes=("epochs=2",))
     METHODS[name].fit(problem)
     assert not any(seen)
+
+
+def test_shared_links_of_bla_are_those_of_adamic_and_adar(small: Network) -> None:
+    links = presence(small.links)
+    model = bla.LinkModel.fit(links, idf_rows(small.attributes), np.random.default_rng(0))
+    first, second = np.array([0, 3, 10]), np.array([5, 8, 11])
+    expected = adamic_adar(Problem("links", small)).pair_scores(np.column_stack([first, second]))
+    assert expected.any()
+    assert model.inputs(first, second)[:, 1] == pytest.approx(np.log1p(expected), abs=1e-5)
+
+
+def test_each_penalty_reaches_its_own_weights(small: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[dict[str, float]] = []
+
+    class Recorded(torch.optim.Adam):
+        def __init__(self, groups: list, **options: float) -> None:
+            super().__init__(groups, **options)
+            shapes = {
+                "x".join(map(str, p.shape)): g["weight_decay"] for g in self.param_groups for p in g["params"]
+            }
+            found.append(shapes)
+
+    monkeypatch.setattr(torch.optim, "Adam", Recorded)
+    words, classes = small.n_attributes, small.n_classes
+    gcn.fit(Problem("classification", small, changes=("epochs=1", "hidden=7", "weight_decay=0.25")))
+    assert found[-1] == {f"{words}x7": 0.25, f"{classes}x7": 0.0}
+    model = Planetoid(small.n_nodes, words, classes, 5)
+    _supervised(model, PlanetoidOptions(weight_decay=0.5, vector_decay=0.75))
+    assert found[-1][f"{words}x{classes}"] == 0.5
+    assert found[-1][f"{classes}x5"] == 0.75
+
+
+def test_graphsgan_answers_without_noise(small: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    real = Classifier._noise
+
+    def recorded(self: Classifier, rows: torch.Tensor, size: float) -> torch.Tensor:
+        noisy = real(self, rows, size)
+        if not torch.is_grad_enabled():
+            drawn.append(not torch.equal(noisy, rows))
+        return noisy
+
+    monkeypatch.setattr(Classifier, "_noise", recorded)
+    METHODS["graphsgan"].fit(Problem("classification", small, changes=("epochs=1", "batches=1")))
+    assert drawn
+    assert not any(drawn)

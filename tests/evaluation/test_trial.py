@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.evaluation import draw_splits, published_trial, strict_trial
 from coembed.evaluation.problem import Answer
+from coembed.evaluation.scan_method import ScanAnswer
+from coembed.evaluation.scoring import score_strict
 from coembed.network import UNKNOWN, Network
 
 
@@ -109,3 +111,34 @@ def test_scores_of_pairs_are_those_of_their_rows() -> None:
     pairs = np.column_stack([rng.integers(700, size=3000), rng.integers(9, size=3000)])
     assert np.array_equal(Rows().pair_scores(pairs), table[pairs[:, 0], pairs[:, 1]])
     assert Rows().pair_scores(pairs[:0]).shape == (0,)
+
+
+class Popular(Answer):
+    """Its pairs and its lifts say the opposite of one another."""
+
+    def __init__(self, links: sp.csr_array) -> None:
+        self.links = links
+
+    def row_scores(self, nodes: np.ndarray) -> np.ndarray:
+        return self.links[nodes].toarray()
+
+    def lift_scores(self, pairs: np.ndarray) -> np.ndarray:
+        return -self.pair_scores(pairs)
+
+
+def test_pairs_against_others_as_popular_are_judged_by_their_lift(demo: Network) -> None:
+    trial = strict_trial(demo, draw_splits(demo, "links", seed=1))
+    figures = score_strict(demo, trial, Popular(demo.links))
+    assert figures["auc"] == 1
+    assert figures["auc_matched"] == 0
+
+
+def test_a_fitted_model_is_asked_for_its_lift() -> None:
+    class Asked:
+        def score(self, relation: str, pairs: np.ndarray, lift: bool = False) -> np.ndarray:
+            return np.full(len(pairs), float(lift))
+
+    answer = ScanAnswer(Asked(), "node", "links")  # type: ignore[arg-type]
+    pairs = np.array([[0, 1], [2, 3]])
+    assert answer.lift_scores(pairs).tolist() == [1, 1]
+    assert answer.pair_scores(pairs).tolist() == [0, 0]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coembed.fitted.common_placing import touched_by
 from coembed.fitted.newcomers import place_newcomers
+from coembed.fitted.placing import entry_counts
 from coembed.fitted.space import bias_of_new
 from coembed.network.network import Network
 from coembed.settings import preset_settings
@@ -81,3 +83,22 @@ def test_the_bias_of_a_newcomer_grows_with_its_entries_from_a_constant():
     counts = np.array([[0, 0], [np.e - 1, 0], [0, np.e - 1]])
     np.testing.assert_allclose(bias_of_new(weights, counts), [0.5, 2.5, -0.5], rtol=1e-6)
     np.testing.assert_array_equal(bias_of_new(None, counts), [0, 0, 0])
+
+
+def test_a_newcomer_with_the_entries_of_a_known_item_has_its_bias(general):
+    """In every relation, at both of its ends."""
+    network, tried = general.network, 0
+    for relation, learnt in general.relations.items():
+        joined = network.relation(relation)
+        for type, weights, known in (
+            (joined.source, learnt.source_evidence, learnt.source_bias),
+            (joined.target, learnt.target_evidence, learnt.target_bias),
+        ):
+            if weights is None or network.owner_type(type) is not None:
+                continue
+            rows = {name: matrix for name, (_, matrix) in touched_by(network, type).items()}
+            counts = entry_counts(network, type, rows, len(network.items(type)))
+            np.testing.assert_allclose(bias_of_new(weights, counts), known, atol=1e-5)
+            assert np.ptp(known) > 1e-3
+            tried += 1
+    assert tried > 3

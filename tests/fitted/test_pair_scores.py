@@ -95,3 +95,12 @@ def test_blend_finds_what_no_feature_shows_alone():
 
 def test_too_few_pairs_are_not_weighed():
     assert weigh(np.ones((3, 2)), np.zeros((3, 2))) is None
+
+
+def test_a_shared_neighbour_of_many_links_says_less(network, scores):
+    """Adamic and Adar: each common neighbour counts one over the logarithm of its links."""
+    links = network.links.toarray() > 0
+    weight = 1 / np.log(np.maximum(links.sum(axis=0), 2))
+    (shared,) = (each for each in scores["links"] if each.name == "shared links")
+    found = np.exp(shared.rows(np.arange(40))) - 1e-3
+    np.testing.assert_allclose(found, (links * weight) @ links.T, atol=1e-4)

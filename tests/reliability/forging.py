@@ -45,6 +45,23 @@ def forged_model(
     return to
 
 
+def forged_checkpoint(
+    checkpoint: Path, to: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]], None]
+) -> Path:
+    """The same of a checkpoint."""
+    shutil.copytree(checkpoint, to)
+    record = json.loads((to / "checkpoint.json").read_text())
+    old = to / record["states"][0]
+    arrays = dict(load_file(old))
+    change(record, arrays)
+    old.unlink()
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, to / "new")
+    record["states"] = [f"state-{checksum(to / 'new')}.safetensors"]
+    (to / "new").rename(to / record["states"][0])
+    (to / "checkpoint.json").write_text(json.dumps(record))
+    return to
+
+
 def damaged(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """An array as somebody might forge it: other values, type or shape."""
     kind = rng.integers(9)

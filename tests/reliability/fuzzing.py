@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from forging import array_places, damaged, forged_model
+from forging import array_places, damaged, forged_checkpoint, forged_model
 
 from coembed.errors import InputError
 from coembed.network import Network, read
@@ -107,6 +107,8 @@ _JSON: list[Any] = [
 def try_case(case: str) -> str:
     """Change a copy of a corpus folder as the case says, and read it."""
     reader, _, number = case.rpartition("#")
+    if number == "as it is":
+        return _as_it_is(reader)
     rng = np.random.default_rng([int(number), sum(map(ord, reader))])
     place = Path(tempfile.mkdtemp(prefix="fuzz-", dir=SCRATCH))
     try:
@@ -116,17 +118,26 @@ def try_case(case: str) -> str:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _as_it_is(reader: str) -> str:
+    """The corpus itself must be read, or every change of it would be refused for another reason."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=SCRATCH) as place:
+        shutil.copytree(_source(reader), Path(place) / "copy")
+        return READ.get(reader, read_network)(Path(place) / "copy")
+
+
+def _source(reader: str) -> Path:
+    shared = {"streaming": "links", "npz-arrays": "npz", "mapped-arrays": "mapped"}
+    return CORPUS / shared.get(reader, reader)
+
+
 # What is changed
 
 
 def changed_copy(reader: str, rng: np.random.Generator, place: Path) -> Path:
     if reader in FORGED and rng.random() < 0.7:
         return FORGED[reader](rng, place / "forged")
-    source = CORPUS / {"streaming": "links", "npz-arrays": "npz", "mapped-arrays": "mapped"}.get(
-        reader, reader
-    )
     copy = place / "copy"
-    shutil.copytree(source, copy)
+    shutil.copytree(_source(reader), copy)
     for _ in range(int(rng.integers(1, 3))):
         files = sorted(each for each in copy.rglob("*") if each.is_file())
         path = files[rng.integers(len(files))]
@@ -241,6 +252,18 @@ def _forged_model(name: str) -> Callable[[np.random.Generator, Path], Path]:
     return forge
 
 
+def _forged_checkpoint(rng: np.random.Generator, to: Path) -> Path:
+    def change(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        names = sorted(arrays)
+        for _ in range(int(rng.integers(1, 3))):
+            name = names[rng.integers(len(names))]
+            arrays[name] = damaged(arrays[name], rng)
+        if rng.random() < 0.3:
+            record["run"] = json.loads(_changed_json(json.dumps(record["run"]).encode(), rng))
+
+    return forged_checkpoint(CORPUS / "checkpoint", to, change)
+
+
 def _forged_npz(rng: np.random.Generator, to: Path) -> Path:
     to.mkdir()
     with np.load(CORPUS / "npz" / "net.npz") as file:
@@ -273,6 +296,7 @@ def _forged_mapped(rng: np.random.Generator, to: Path) -> Path:
 FORGED: dict[str, Callable[[np.random.Generator, Path], Path]] = {
     "model": _forged_model("model"),
     "model-paper": _forged_model("model-paper"),
+    "checkpoint": _forged_checkpoint,
     "npz-arrays": _forged_npz,
     "mapped-arrays": _forged_mapped,
 }

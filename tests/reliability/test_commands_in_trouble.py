@@ -1,8 +1,8 @@
 """Commands on a full disk, without memory or permission, or killed: one sentence, nothing half-written."""
 
+import multiprocessing
 import os
 import resource
-import signal
 import subprocess
 import sys
 import time
@@ -171,19 +171,35 @@ def test_killed_at_any_time(places, tmp_path, command):
     """Fifty kills, spread over the whole run: the target is as before or whole, the next run cleans up."""
     arguments = words(command, places, tmp_path)
     target = Path(arguments[-1] if command.startswith("convert") else arguments[arguments.index("-o") + 1])
+    assert ended(arguments) == 0
     began = time.monotonic()
-    assert child(arguments).wait() == 0
+    assert ended(arguments) == 0
     lasts = time.monotonic() - began
     for kill in range(KILLS):
-        process = child(arguments)
-        time.sleep(lasts * (0.3 + 0.8 * kill / KILLS))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process = forked(arguments)
+        process.join(lasts * 1.1 * kill / KILLS)
+        process.kill()
+        process.join()
         assert whole(command, target), f"kill {kill}"
-    assert child(arguments).wait() == 0
+    assert ended(arguments) == 0
     assert whole(command, target)
     left = [each for each in tmp_path.rglob(".*") if each.name != ".lock"]
     assert not left
+
+
+def forked(arguments):
+    """A command in a process that has imported all that it needs: it is killed at work, not before."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["coembed.cli", "coembed.training", "coembed.fitted", "pyarrow.parquet"])
+    process = context.Process(target=main, args=(arguments,))
+    process.start()
+    return process
+
+
+def ended(arguments):
+    process = forked(arguments)
+    process.join()
+    return process.exitcode
 
 
 def whole(command: str, target: Path) -> bool:

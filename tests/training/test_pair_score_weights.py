@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import coembed
 from coembed.network import Items, Network, Relation
+from coembed.training import pair_score_weights
 
 
 @pytest.mark.parametrize(("likelihood", "blended"), [("bernoulli", True), ("poisson", False)])
@@ -21,3 +22,18 @@ def test_only_presence_is_told_by_closed_form_scores(likelihood: str, blended: b
     fitted = coembed.fit(network, coembed.preset_settings(dim=4, epochs=2))
     assert bool(fitted.relations["visits"].blends) == blended
     assert bool(fitted.pair_scores("visits")) == blended
+
+
+@pytest.mark.parametrize("undirected", [True, False])
+def test_what_a_lift_is_weighed_against_is_neither_known_nor_kept_aside(undirected: bool) -> None:
+    rng = np.random.default_rng(0)
+    there = np.triu(rng.random((30, 30)) < 0.3, 1)
+    every = np.argwhere(there)
+    kept = every[rng.permutation(len(every))[:60]]
+    seen = there.astype(np.float32)
+    seen[kept[:, 0], kept[:, 1]] = 0
+    relation = Relation.build("r", "a", "a", seen + seen.T if undirected else seen, directed=not undirected)
+    absent = pair_score_weights._matched(relation, kept, 0)
+    assert len(absent) > 30
+    full = there | there.T if undirected else there
+    assert not full[absent[:, 0], absent[:, 1]].any()

@@ -118,7 +118,18 @@ def test_the_opinion_of_the_ensemble_is_as_sure_as_it_is_right():
 
 
 def test_each_decay_reaches_its_weights(monkeypatch):
-    seen, _ = caught(monkeypatch, people_network())
+    decays = []
+
+    class Recorded(torch.optim.Adam):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            decays.append([group["weight_decay"] for group in self.param_groups])
+
+    monkeypatch.setattr(torch.optim, "Adam", Recorded)
+    seen, _ = caught(monkeypatch, people_network(), label_decay=0.37, weight_decay=0.01)
+    assert [0.01, 0.37] in decays  # of the loop: the others, and those of labels
+    assert [0.37] in decays  # of the discriminators of the ensemble
+    assert [0.01] not in decays
     model = seen["model"]
     others, own = _groups(model, weight_decay=0.01, label_decay=0.3)
     assert (others["weight_decay"], own["weight_decay"]) == (0.01, 0.3)

@@ -60,7 +60,8 @@ def test_views_are_the_products_they_are_named_after(network):
         np.testing.assert_allclose(views.dense[name], dense, atol=1e-5, err_msg=name)
     assert list(views.all) == ["words", *expected, "position"]
     np.testing.assert_allclose(views.sparse["words"].toarray(), x, atol=1e-6)
-    np.testing.assert_allclose(np.expm1(views.evidence[:, 0]), links.sum(axis=1), atol=1e-4)
+    counts = np.stack([links.sum(axis=1), (network.attributes.toarray() > 0).sum(axis=1)], axis=1)
+    np.testing.assert_allclose(np.expm1(views.evidence), counts, atol=1e-4)
     half = 1 / np.sqrt(np.maximum(links.sum(axis=1), 1))
     position = (half[:, None] * links * half) @ lens.types["node"].position.vectors
     np.testing.assert_allclose(views.dense["position"], position, atol=1e-5)
