@@ -122,7 +122,7 @@ class Connections:
 
 
 async def load(port: int, rate: float, seconds: float, seed: int) -> dict[str, Any]:
-    """Questions at fixed times, whether those before were answered or not; time counts from when one is due."""
+    """Questions at fixed times, answered or not those before; time counts from when each is due."""
     took: dict[str, list[float]] = {kind: [] for kind in MIX}
     failed: list[str] = []
     connections = Connections(port)

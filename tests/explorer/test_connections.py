@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
-from coembed.explorer import connections, guard, make_app, server
+from coembed.explorer import connections, guard, listening, make_app, server
 
 HANGS = 20.0
 """What no test takes unless something hangs."""
@@ -22,7 +22,7 @@ HALF_BODY = b"POST /api/v1/score HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 
 @contextmanager
 def running(explorer):
     """The server in a thread of its own; ends with the block, or fails."""
-    bound = server._bind("127.0.0.1", 0, False)
+    bound = listening.bind("127.0.0.1", 0, False)
     made = server.make_server(make_app(explorer))
     thread = threading.Thread(target=made.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
@@ -135,3 +135,16 @@ def test_a_body_that_never_ends_does_not_keep_the_server_up(explorer, monkeypatc
         client.sendall(HALF_BODY)
         time.sleep(0.3)
     client.close()
+
+
+def test_a_listener_takes_one_connection_and_leaves_the_next_to_other_workers():
+    with listening.bind("127.0.0.1", 0, False) as bound:
+        bound.setblocking(False)
+        port = bound.getsockname()[1]
+        with connected(port), connected(port):
+            taken = [bound.accept()[0]]
+            with pytest.raises(BlockingIOError):
+                bound.accept()  # though one waits: the event loop leaves it, and looks again
+            taken.append(bound.accept()[0])
+            for each in taken:
+                each.close()

@@ -49,6 +49,16 @@ def test_pairs_and_rows_are_the_same_scores(scores, kind):
         )
 
 
+@pytest.mark.parametrize("kind", ["links", "attributes"])
+def test_one_row_is_scored_as_among_many(scores, kind):
+    for score in scores[kind]:
+        rows = score.rows(np.arange(40))
+        for item in (0, 7, 39):
+            np.testing.assert_allclose(score.rows(np.array([item]))[0], rows[item], atol=2e-3)
+            pairs = np.column_stack([np.full(9, item), score.first + np.arange(9)])
+            np.testing.assert_allclose(score.pairs(pairs), rows[item, :9], atol=2e-3, err_msg=score.name)
+
+
 def test_links_are_scored_alike_from_both_ends(scores):
     for score in scores["links"]:
         rows = score.rows(np.arange(40))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from coembed.errors import InputError
 from coembed.explorer.application import make_app
 from coembed.explorer.guard import is_loopback
+from coembed.explorer.listening import address_of, bind, reachable
 from coembed.explorer.model_loading import Loaded
 from coembed.explorer.model_source import Source
 from coembed.explorer.request_counts import SharedCounts
@@ -105,8 +106,8 @@ def serve(
     how = how.with_token()
     _check(how)
     already = source.read()  # what is wrong with the model is told before anything listens
-    with _bind(how.host, how.port, elsewhere) as bound, one_thread_each():
-        address = _address(_reachable(how.host), bound.getsockname()[1], how.token)
+    with bind(how.host, how.port, elsewhere) as bound, one_thread_each():
+        address = address_of(reachable(how.host), bound.getsockname()[1], how.token)
         tell(address)
         if browser:
             timer = Timer(0.6, webbrowser.open, [address])
@@ -241,47 +242,3 @@ def make_server(app: FastAPI) -> Server:
     import uvicorn
 
     return uvicorn.Server(make_config(app))
-
-
-def _bind(host: str, port: int, elsewhere: bool) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # named as TCP, or asyncio does not know that it may send small answers at once: each would wait 40 ms
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host.strip("[]"), port))
-        bound.listen(2048)  # from here on who asks waits for a moment, and is not refused
-    except OSError as error:
-        bound.close()
-        if elsewhere and port:
-            return _bind(host, 0, False)
-        raise InputError(
-            f"{host}:{port} cannot be listened on ({error.strerror}); choose another --port"
-        ) from None
-    return bound
-
-
-def _reachable(host: str) -> str:
-    """Under which address others reach a host; of all interfaces the one that leads out of the machine."""
-    everywhere = {"0.0.0.0": ("192.0.2.1", socket.AF_INET), "::": ("2001:db8::1", socket.AF_INET6)}
-    if host not in everywhere:
-        return host
-    other, family = everywhere[host]
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:  # nothing is sent: only the way out is asked for
-        try:
-            probe.connect((other, 9))
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1" if family == socket.AF_INET else "::1"
-
-
-def _address(host: str, port: int, token: str | None) -> str:
-    """What to open in a browser; the token stands behind the #, which browsers keep to themselves.
-
-    Examples
-    --------
-    >>> _address("127.0.0.1", 8642, None), _address("::1", 80, "secret")
-    ('http://127.0.0.1:8642/', 'http://[::1]:80/#token=secret')
-    """
-    name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/" + (f"#token={token}" if token else "")
