@@ -13,10 +13,10 @@ half of all customers, segments of all friends      .993 ± .003
 the default, from the tables as they come           .983 ± .005
 ==================================================  ===========
 
-All but the third and the default are logistic regression. The fourth is told what columns say only together (the
+All but the third and the last are logistic regression. The fourth is told what columns say only together (the
 product of age and income, the newsletter of those above 45) and the seen segments, spread over friends; the
-last knows the segments of all friends and learns from half of all customers: no fair rival, but what there is
-to know. `--model` trains the default as well, on the tables as they come, the same segments seen.
+fifth knows the segments of all friends and learns from half of all customers: no fair rival, but what there is
+to know. The last is trained only with `--model`, the same segments seen.
 """
 
 from __future__ import annotations
