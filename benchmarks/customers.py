@@ -15,8 +15,8 @@ the default, from the tables as they come           .983 ± .005
 
 All but the third and the last are logistic regression. The fourth is told what columns say only together (the
 product of age and income, the newsletter of those above 45) and the seen segments, spread over friends; the
-fifth knows the segments of all friends and learns from half of all customers: no fair rival, but what there is
-to know. The last is trained only with `--model`, the same segments seen.
+fifth knows the segments of all friends and learns from half of all customers: no fair rival, but what there
+is to know. The last is trained only with `--model`, the same segments seen.
 """
 
 from __future__ import annotations
