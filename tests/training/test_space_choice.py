@@ -14,7 +14,7 @@ from coembed.fitted.moments import unit_length
 from coembed.fitted.score_blend import weigh
 from coembed.network import Network
 from coembed.settings import preset_settings
-from coembed.training import fit
+from coembed.training import fit, space_choice
 from coembed.training.holdout import Holdout
 from coembed.training.space_choice import KeptAside, kept_aside, leaning, with_code_questions
 
@@ -59,18 +59,25 @@ def without_held(fitted, held):
     return replace(fitted, network=network)
 
 
-def test_recall_by_hand():
+def test_recall_by_hand(monkeypatch):
     known = sp.csr_array(np.array([[1.0] + [0.0] * 11, [0.0] * 12]))
     hidden = np.zeros((2, 12))
     hidden[0, [1, 11]] = hidden[1, 5] = 1
     asked = KeptAside("node", "attribute", np.array([4, 7]), known, sp.csr_array(hidden))
+
+    def recall(scores):
+        at = {4: 0, 7: 1}
+        return asked.recall(lambda rows: scores[[at[row] for row in rows.tolist()]])
+
     falling = np.tile(-np.arange(12.0), (2, 1))
-    # the known one makes room: of the first row 1 is among the first ten, 11 is the eleventh
-    assert asked.recall(falling) == pytest.approx((1 / 2 + 1) / 2)
-    rising = -falling
-    assert asked.recall(rising) == pytest.approx((1 / 2 + 1) / 2)
-    rising[1, 5] = -1
-    assert asked.recall(rising) == pytest.approx((1 / 2 + 0) / 2)
+    for at_once in (space_choice.AT_ONCE, 12):  # all items together, and each by itself
+        monkeypatch.setattr(space_choice, "AT_ONCE", at_once)
+        # the known one makes room: of the first row 1 is among the first ten, 11 is the eleventh
+        assert recall(falling) == pytest.approx((1 / 2 + 1) / 2)
+        rising = -falling
+        assert recall(rising) == pytest.approx((1 / 2 + 1) / 2)
+        rising[1, 5] = -1
+        assert recall(rising) == pytest.approx((1 / 2 + 0) / 2)
 
 
 def test_items_lean_only_where_more_is_found_again(fitted):
@@ -91,7 +98,9 @@ def test_items_lean_only_where_more_is_found_again(fitted):
     def found(directions):
         return sum(
             each.recall(
-                unit_length(directions[each.source][each.rows]) @ unit_length(directions[each.target]).T
+                lambda rows, each=each: (
+                    unit_length(directions[each.source][rows]) @ unit_length(directions[each.target]).T
+                )
             )
             for each in asked.values()
         )

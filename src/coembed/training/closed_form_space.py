@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,7 +113,8 @@ def _across(
         weighed = _weights(ways, divided, np.log1p(owners), holdout, relation.name, first)
         for weights in (weighed, {"own": 1.0}) if asked is not None else (weighed,):
             whole = unit_length(np.add.reduce([weight * ways[name] for name, weight in weights.items()]))
-            found = 0.0 if asked is None else asked.recall(whole[asked.rows] @ divided.T)
+            score = partial(_products, whole, divided)
+            found = 0.0 if asked is None else asked.recall(score)
             if found > best:
                 best, here, there = found, whole, divided
     wide = np.zeros((owned.shape[1], width), np.float32)
@@ -200,3 +202,7 @@ def _cells(fitted: Fitted, type: str, width: int, seed: int) -> _Part:
     here[:, : vectors.shape[1]] = unit_length(total @ vectors)
     there[:, : vectors.shape[1]] = unit_length(vectors)
     return _Part(type, columns[0].target, here, there)
+
+
+def _products(here: np.ndarray, there: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.asarray(here[rows] @ there.T)

@@ -38,7 +38,8 @@ PULL = 1.0
 SCALE = 0.1
 """Pull of the two scales towards one another: where rows have no order to be learnt, one would go to 0."""
 STEPS = 200
-ROWS = 256
+ROWS, AT_ONCE = 256, 10_000_000
+"""Rows that are looked at together, and cells of them."""
 
 
 def ordering(
@@ -59,8 +60,9 @@ def ordering(
     kept_aside = presence_of(present, relation.values.shape, both_ways=relation.pairing.undirected)
     known = sp.csr_array(presence(relation.values) + kept_aside)
     others, weights = [], []
-    for start in range(0, count, ROWS):
-        rows = asked[start : start + ROWS, 0]
+    step = min(ROWS, max(1, AT_ONCE // max(relation.values.shape)))
+    for start in range(0, count, step):
+        rows = asked[start : start + step, 0]
         there = known[rows][:, span].toarray() != 0
         if relation.pairing.same:
             there[np.arange(len(rows)), rows] = True

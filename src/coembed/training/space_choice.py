@@ -28,6 +28,8 @@ LEANS = (0.5, 1.0, 2.0)
 FIRST = 10
 ASKED, QUICKLY = 1000, 300
 """Items that are asked about; recall is then known to a hundredth, or, where all is solved for, to two."""
+AT_ONCE = 25_000_000
+"""Scores that are looked at together."""
 AS_GOOD, AS_APART = 0.005, 0.003
 """What the space may find less than the combination, and tell present from absent less well (AUC), and still
 answer by itself."""
@@ -43,14 +45,22 @@ class KeptAside:
     known: sp.csr_array
     hidden: sp.csr_array
 
-    def recall(self, scores: np.ndarray) -> float:
-        """The share of what is hidden among the first of those not known; a row of scores an item."""
-        scores = scores.copy()
-        scores[np.repeat(np.arange(len(self.rows)), np.diff(self.known.indptr)), self.known.indices] = -np.inf
+    def recall(self, score: Callable[[np.ndarray], np.ndarray]) -> float:
+        """The share of what is hidden among the first of those not known; `score` gives a row an item."""
+        width = self.known.shape[1]
+        step = max(1, AT_ONCE // max(1, width))
+        shares = [self._shares(score, slice(start, start + step)) for start in range(0, len(self.rows), step)]
+        return float(np.mean(np.concatenate(shares)))
+
+    def _shares(self, score: Callable[[np.ndarray], np.ndarray], part: slice) -> np.ndarray:
+        """Item by item, of some at once: of very many others all rows together would not fit in memory."""
+        known, hidden = (sp.csr_array(each[part]) for each in (self.known, self.hidden))
+        scores = -score(self.rows[part])
+        scores[np.repeat(np.arange(len(scores)), np.diff(known.indptr)), known.indices] = np.inf
         count = min(FIRST, scores.shape[1])
-        first = np.argpartition(-scores, count - 1, axis=1)[:, :count]
-        right = np.take_along_axis(self.hidden.toarray(), first, axis=1).sum(axis=1)
-        return float(np.mean(right / np.minimum(np.diff(self.hidden.indptr), FIRST)))
+        first = np.argpartition(scores, count - 1, axis=1)[:, :count]
+        right = np.take_along_axis(hidden.toarray(), first, axis=1).sum(axis=1)
+        return np.asarray(right / np.minimum(np.diff(hidden.indptr), FIRST))
 
 
 def kept_aside(fitted: Fitted, holdout: Holdout, most: int = ASKED) -> dict[str, KeptAside]:
@@ -103,8 +113,8 @@ def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout:
     fits, told = dict(fitted.relations), dict[str, Any]()
     for name, each in asked.items():
         by_cosine = each.recall(_cosines(fitted, name, each, directions))
-        combined = each.recall(fitted.score_rows(each.rows, name))
-        alone = each.recall(_alone(fitted, name)(each.rows))
+        combined = each.recall(lambda rows, name=name: fitted.score_rows(rows, name))
+        alone = each.recall(_alone(fitted, name))
         present, absent = (_aligned(fitted, name, pairs, directions) for pairs in holdout.pairs[name])
         told[name] = {"cosine": by_cosine, "combination": combined, "model": alone}
         blend = weigh(present, absent, seed, hidden=1)
@@ -133,10 +143,12 @@ def _said(name: str, recall: Mapping[str, float], by_codes: bool) -> str:
     )
 
 
-def _cosines(fitted: Fitted, name: str, asked: KeptAside, directions: Directions) -> np.ndarray:
+def _cosines(
+    fitted: Fitted, name: str, asked: KeptAside, directions: Directions
+) -> Callable[[np.ndarray], np.ndarray]:
     span = fitted.span(fitted.network.relation(name))
-    here, there = directions[asked.source][asked.rows], directions[asked.target][span]
-    return unit_length(here) @ unit_length(there).T
+    there = unit_length(directions[asked.target][span]).T
+    return lambda rows: unit_length(directions[asked.source][rows]) @ there
 
 
 def _aligned(fitted: Fitted, name: str, pairs: np.ndarray, directions: Directions) -> np.ndarray:
