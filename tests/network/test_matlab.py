@@ -1,5 +1,7 @@
 """MATLAB files as BlogCatalog and Flickr come."""
 
+import struct
+
 import numpy as np
 import pytest
 import scipy.io
@@ -7,6 +9,7 @@ import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network import read
+from coembed.network.readers.matlab_file import list_variables
 
 
 def put(demo, path, **changes):
@@ -87,3 +90,54 @@ def test_broken_files_are_explained(demo, tmp_path):
     (tmp_path / "new.mat").write_bytes(header)
     with pytest.raises(InputError, match=r"7\.3.*-v7"):
         read(tmp_path / "new.mat")
+
+
+def _version_4(code: int, rows: int, columns: int, octets: bytes, imaginary: int = 0) -> bytes:
+    order = "<" if code < 1000 else ">"
+    return struct.pack(f"{order}5i", code, rows, columns, imaginary, 2) + b"A\0" + octets
+
+
+def _version_5(*elements: bytes) -> bytes:
+    return b" " * 124 + struct.pack("<H", 0x0100) + b"IM" + b"".join(elements)
+
+
+_SPARSE_4 = np.array([[1, 2, 7.0], [2, 1, 5.0], [2, 2, 0]])
+_CUT_SHORT = {
+    b"MAT": "no header",
+    b"MATLAB 5.0": "header is cut short",
+    _version_4(0, 1, 9, b"\0" * 8): "cut short",
+    _version_4(9, 1, 1, b"\0" * 8): "not a matrix",  # a kind that nobody has
+    _version_4(90, 1, 1, b"\0" * 8): "a header of it is damaged",
+    _version_4(2, 2, 3, np.array([[1, 2.5, 7], [2, 2, 0]]).tobytes("F")): "not whole numbers",
+    _version_5(struct.pack("<II", 14, 99)): "cut short",
+    _version_5(struct.pack("<II", 14, 8), struct.pack("<II", 6, 0)): "no name",
+    _version_5(struct.pack("<II", 14, 24), struct.pack("<II", 6, 0) * 3): "no kind",
+    _version_5(struct.pack("<II", 14, 8), struct.pack("<II", (5 << 16) | 6, 0)): "larger than its place",
+    _version_5(struct.pack("<II", 14, 24), struct.pack("<II", 99, 0) * 3): "not numbers",
+}
+
+
+@pytest.mark.parametrize(("octets", "said"), _CUT_SHORT.items(), ids=_CUT_SHORT.values())
+def test_a_file_that_lies_about_itself_is_told(tmp_path, octets, said):
+    path = tmp_path / "x.mat"
+    path.write_bytes(octets)
+    if said == "not a matrix":
+        assert [each.load for each in list_variables(path)] == [None]
+        return
+    with pytest.raises(ValueError, match=said):
+        [each.load() for each in list_variables(path)]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_matrices_of_version_4_full_and_sparse_whichever_way_bytes_go(tmp_path, order):
+    path, first = tmp_path / "x.mat", 0 if order == "<" else 1000
+    full = np.array([[1.0, 2.0, 3.0]]).astype(f"{order}f8")
+    path.write_bytes(
+        _version_4(first, 1, 3, full.tobytes("F"))
+        + _version_4(first + 2, 3, 3, _SPARSE_4.astype(f"{order}f8").tobytes("F"))
+        + _version_4(first, 1, 1, b"\0" * 16, imaginary=1)
+    )
+    found = [each.load and each.load() for each in list_variables(path)]
+    np.testing.assert_array_equal(found[0], [[1, 2, 3]])
+    np.testing.assert_array_equal(found[1].toarray(), [[0, 7], [5, 0]])
+    assert found[2] is None

@@ -14,6 +14,7 @@ import select
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -21,7 +22,7 @@ MEMORY = 6 << 30
 """Of addresses, which are several times what is used; a file that asks for terabytes is beyond it."""
 SECONDS = 30.0
 """Of its processor, that a child may take for a case; of a clock on the wall several times as long."""
-PATIENCE = 4
+PATIENCE = 20
 LONGEST_MESSAGE = 700
 
 
@@ -36,6 +37,11 @@ class Guarded:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.child is not None and self.child.stdin is not None:
+            # it ends by itself, so that what watches it (coverage) can write down what it saw
+            self.child.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                self.child.wait(self.seconds)
         self._end()
 
     def __call__(self, case: str) -> str:
@@ -75,7 +81,7 @@ class Guarded:
     def _end(self) -> None:
         if self.child is not None:
             self.child.kill()
-            self.child.communicate()
+            self.child.wait()
             self.child = None
 
 
