@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from .browser import PHONE
+from coembed.explorer.asking import Explorer
+
+from .browser import PHONE, running
 
 ROOT = Path(__file__).resolve().parents[2]
 STATES = {
@@ -87,6 +89,42 @@ def test_axe_finds_nothing_serious_in_any_state(visit, axe, scheme, options):
     page.keyboard.press("Escape")
     page.locator("#help-button").click()
     assert violations(page, axe) == []
+
+
+@pytest.fixture(scope="module")
+def changing_home(browser, explorer, tmp_path_factory):
+    """The page where labels may be given; what is given stays in a folder of its own."""
+    folder = tmp_path_factory.mktemp("labels")
+    changing = Explorer(explorer.fitted, explorer.layout, explorer.truth, folder)
+    nothing_to_train = lambda fitted, corrections, progress, steps: fitted  # noqa: E731
+    with running(changing, token="s3cret", reload=lambda: None, retrain=nothing_to_train) as address:
+        yield address
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "has_touch": True, "is_mobile": True}])
+def test_axe_finds_nothing_serious_in_any_state_of_labelling(visit, axe, changing_home, scheme, options):
+    page = visit(home=changing_home, color_scheme=scheme, **options).go("#token=s3cret&label=1")
+    asked = page.locator(".labelling .asked a")
+    asked.wait_for()
+    assert violations(page, axe) == []
+    first = asked.inner_text()
+    page.keyboard.press("1")
+    page.wait_for_function("(was) => document.querySelector('.asked a').innerText !== was", arg=first)
+    page.locator("#undo").wait_for()
+    assert violations(page, axe) == []
+    for left in range(39, 0, -1):
+        page.wait_for_function(f"() => labelled.textContent.includes('; {left} more in the queue')")
+        page.keyboard.press("s")
+    page.locator(".labelling .empty").wait_for()
+    assert violations(page, axe) == []
+    page.keyboard.press("u")
+    page.wait_for_function("() => labelled.textContent.startsWith('0 labelled')")
+    for state in ("#node=Denmark.n.01", "#q=has:fish"):  # what a card and a selection have only here
+        page.evaluate("(hash) => { location.hash = hash; }", state)
+        page.locator("#correct-class" if "node" in state else "#keep-name").wait_for()
+        assert violations(page, axe) == []
 
 
 @pytest.mark.slow

@@ -32,8 +32,8 @@ class FairListener(socket.socket):
         return _received, (reduction.DupFd(self.fileno()), self.family, self.type, self.proto)
 
 
-def _received(handed: Any, *kind: int) -> FairListener:
-    return FairListener(*kind, fileno=handed.detach())
+def _received(handed: Any, family: int, type: int, proto: int) -> FairListener:
+    return FairListener(family, type, proto, fileno=handed.detach())
 
 
 def bind(host: str, port: int, elsewhere: bool) -> FairListener:

@@ -181,10 +181,11 @@ def _mean(touch: Touch) -> Touch:
         return Touch(None, averaging(touch.new))
     if touch.new is None:
         return Touch(averaging(touch.known), None)
-    counts = [np.diff(part.indptr) for part in touch]
+    parts = [touch.known, touch.new]
+    counts = [np.diff(part.indptr) for part in parts]
     places = np.tile(np.arange(len(counts[0])), 2)
     order = np.argsort(np.repeat(places, np.concatenate(counts)), kind="stable")
-    values = np.concatenate([np.abs(part.data) for part in touch])[order]
+    values = np.concatenate([np.abs(part.data) for part in parts])[order]
     sums = row_sums(values, np.append(0, np.cumsum(counts[0] + counts[1])))
     return touch.map(lambda part: scaled_rows(part, 1 / np.where(sums > 0, sums, 1)))
 
