@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout:
     fits, told = dict(fitted.relations), dict[str, Any]()
     for name, each in asked.items():
         by_cosine = each.recall(_cosines(fitted, name, each, directions))
-        combined = each.recall(lambda rows, name=name: fitted.score_rows(rows, name))
+        combined = each.recall(partial(fitted.score_rows, relation=name))
         alone = each.recall(_alone(fitted, name))
         present, absent = (_aligned(fitted, name, pairs, directions) for pairs in holdout.pairs[name])
         told[name] = {"cosine": by_cosine, "combination": combined, "model": alone}
