@@ -251,7 +251,7 @@ _BEST: dict[str, Any] = {
     "label_decoding": 0.3,
     "label_ensemble": 1.0,
     "schedule": "cosine",
-    "epochs": 75,
+    "epochs": 100,
     "dropout": 0.8,
     "encoder_dropout": 0.3,
     "input_dropout": 0.2,
