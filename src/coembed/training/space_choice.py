@@ -29,7 +29,9 @@ LEANS = (0.5, 1.0, 2.0)
 FIRST = 10
 ASKED, QUICKLY = 1000, 300
 """Items that are asked about; recall is then known to a hundredth, or, where all is solved for, to two."""
-AT_ONCE = 25_000_000
+FEWEST, SCORES = 100, 200_000_000
+"""Items that are asked about at least, and scores at most: of a million others each asks for as many."""
+AT_ONCE = 10_000_000
 """Scores that are looked at together."""
 AS_GOOD, AS_APART = 0.005, 0.003
 """What the space may find less than the combination, and tell present from absent less well (AUC), and still
@@ -73,10 +75,10 @@ def kept_aside(fitted: Fitted, holdout: Holdout, most: int = ASKED) -> dict[str,
         if not fitted.relations[name].blends or not len(present):
             continue
         hidden = presence_of(present, relation.values.shape, both_ways=relation.pairing.undirected)
-        rows = np.flatnonzero(np.diff(hidden.indptr))
-        if len(rows) > most:
-            rows = np.sort(rng.choice(rows, most, replace=False))
-        span = fitted.span(relation)
+        rows, span = np.flatnonzero(np.diff(hidden.indptr)), fitted.span(relation)
+        enough = min(most, max(FEWEST, SCORES // max(1, len(span))))
+        if len(rows) > enough:
+            rows = np.sort(rng.choice(rows, enough, replace=False))
         known, hidden = (sp.csr_array(each[rows][:, span]) for each in (relation.values, hidden))
         if relation.pairing.same:
             own = sp.csr_array((np.ones(len(rows), np.float32), (np.arange(len(rows)), rows)), known.shape)
