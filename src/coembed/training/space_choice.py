@@ -102,7 +102,7 @@ def leaning(
             continue
         led = steered(touched_by(network, type), directions, steering[type], directions[type])
         for lean in LEANS:
-            trial = {**found, type: unit_length(directions[type] + lean * led).astype(np.float32)}
+            trial = {**found, type: unit_length(directions[type] + lean * led).astype(np.float32, copy=False)}
             reached = recall(trial)
             if reached > best:
                 best, found = reached, trial
@@ -112,11 +112,12 @@ def leaning(
 def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout: Holdout) -> Fitted:
     """The fitted result, which knows what the common space answers; how it knows is in its history."""
     seed = int(fitted.settings.get("seed", 0))
-    directions = {name: fitted.codes(name).mean for name in fitted.network.types}
+    directions = {name: fitted.afresh().codes(name).mean for name in fitted.network.types}
     fits, told = dict(fitted.relations), dict[str, Any]()
     for name, each in asked.items():
         by_cosine = each.recall(_cosines(fitted, name, each, directions))
-        combined = each.recall(partial(fitted.score_rows, relation=name))
+        combination = fitted.afresh()
+        combined = each.recall(partial(combination.score_rows, relation=name))
         alone = each.recall(_alone(fitted, name))
         present, absent = (_aligned(fitted, name, pairs, directions) for pairs in holdout.pairs[name])
         told[name] = {"cosine": by_cosine, "combination": combined, "model": alone}
@@ -125,7 +126,7 @@ def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout:
         if blend is None or fitted.network.relation(name).directed or by_cosine < alone:
             continue
         apart = auc(present[:, 0], absent[:, 0]) - auc(
-            *(fitted.score(name, at) for at in holdout.pairs[name])
+            *(combination.score(name, at) for at in holdout.pairs[name])
         )
         by_codes = by_cosine >= combined - AS_GOOD and apart >= -AS_APART
         fits[name] = replace(
