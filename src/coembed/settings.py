@@ -280,10 +280,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "fast": dict.fromkeys(get_args(Task), _FAST),
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
-        "attributes": _PAPER
-        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
-        "profiling": _PAPER
-        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
+        "attributes": _PAPER | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
+        "profiling": _PAPER | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
         "links": _PAPER | {"epochs": 200, "dropout": 0.8},
         "columns": _PAPER | {"epochs": 200, "dropout": 0.8},
         "direction": _PAPER | {"epochs": 200, "dropout": 0.8},
