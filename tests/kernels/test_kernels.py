@@ -15,8 +15,8 @@ from coembed.kernels import (
     pairwise_sum_symmetric,
     random_block,
     square_sum,
-    weighted_sum,
     tanh_of,
+    weighted_sum,
 )
 from coembed.kernels.sparse import csr_tensor, gathered_rows
 from coembed.likelihoods import LIKELIHOODS

@@ -2,8 +2,8 @@
 
 The sum of a cost over all pairs is what the absent pairs of a relation cost. Value and gradient of a block
 are made together in the forward pass, so that one block at a time is all the memory it takes. Sums of scores
-and of their squares have closed forms, through two small Gram matrices: a Gaussian relation needs no more, and
-of any other cost a random block need only tell what a parabola leaves.
+and of their squares have closed forms, through two small Gram matrices: a Gaussian relation needs no more,
+and of any other cost a random block need only tell what a parabola leaves.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ TREE_COORDINATES = 16
 MOST_TREES, MOST_ROUNDS = 200, 33
 """Trees in all, a round of them having one for each class, and rounds at most."""
 TREE_BINS, TREE_FEATURES = 32, 0.3
-"""Bins of a feature, and the share of the features that a split looks at: with few labels both also err less."""
+"""Bins of a feature, and the share of features that a split looks at: with few labels both also err less."""
 MOST_WORDS, MOST_VALUES = 1000, 50_000_000
 """Words of a type, and numbers in all, up to which trees read the values of each."""
 PENALTY, ALONE = 2.0, 5.0

@@ -189,7 +189,7 @@ class Teaching:
         scores.index_put_(hit, -share, accumulate=True)
         slopes, by_here = scores.to(self.products), torch.zeros_like(here)
         found = []
-        for column, unit, read, length, seers in zip(columns, units, asked_of, lengths, seen, strict=True):
+        for column, unit, read, seers in zip(columns, units, asked_of, seen, strict=True):
             slope = torch.zeros_like(unit)
             for at, _ in seers:
                 by_here[at] += slopes[at, column] @ read
