@@ -85,6 +85,33 @@ def test_a_class_that_is_hard_to_tell_is_left_out_no_oftener(rng):
     assert np.mean(plain) < np.mean(found) - 0.02
 
 
+def test_sets_cover_no_more_for_never_being_empty(rng):
+    """Who is wrong is hardly ever in doubt about it: the likeliest class fills sets that would be empty."""
+    hits = []
+    for _ in range(30):
+        truth = rng.integers(0, 4, 1400)
+        said = np.where(rng.random(1400) < 0.88, truth, (truth + 1) % 4)
+        probabilities = rng.dirichlet(np.full(4, 2.0), size=1400) * 0.5
+        probabilities[np.arange(1400), said] += 0.5
+        doubt = split_conformal(probabilities, truth, np.arange(600))
+        inside = class_sets(doubt.p_values, probabilities, 0.9)[600:]
+        hits.append(inside[np.arange(800), truth[600:]].mean())
+    assert abs(np.mean(hits) - 0.9) < 0.012
+
+
+def test_the_worst_class_is_not_given_up_where_the_likeliest_class_covers_enough(rng):
+    """Nine in ten are told without fail; of the tenth class half are taken for another."""
+    found = []
+    for _ in range(20):
+        truth = (rng.random(2000) < 0.1).astype(int)
+        sure = np.where((truth == 1) & (rng.random(2000) < 0.5), 0.2 * rng.random(2000), 0.95 * truth)
+        probabilities = np.stack([1 - sure, sure], axis=1)
+        doubt = split_conformal(probabilities, truth, np.arange(1000))
+        inside = class_sets(doubt.p_values, probabilities, 0.9)[1000:]
+        found.append(inside[truth[1000:] == 1, 1].mean())
+    assert np.mean(found) > 0.84
+
+
 def test_what_is_kept_of_very_many_says_the_same(rng):
     many = rng.normal(size=30_000)
     asked = np.linspace(-3, 3, 50)
