@@ -314,45 +314,6 @@ def _functions(module: CodeType) -> dict[object, object]:
     return found | {"imported": imported}
 
 
-class Judge:
-    """Whether tests notice a change; one that fails without it, too, is not asked again."""
-
-    def __init__(self, asked: Asked, patched: Patched, overlay: Changed, much: float) -> None:
-        self.asked, self.patched, self.overlay, self.much = asked, patched, overlay, much
-        self.sound: dict[str, bool] = {}
-
-    def verdict(self, change: Change) -> tuple[str, str, int]:
-        """What is said, the test that noticed, and how many were asked."""
-        found, imported = self.asked.of(change.path, change.line)
-        codes = None if imported else self.patched.replaced(change)
-        if codes == {}:
-            codes = None  # a function that nobody holds any more, or that nobody has made yet
-        while True:
-            sound = [test for test in found if test in self.patched.items and self.sound.get(test, True)]
-            tests = self.asked.chosen(sound, int(MOST_TESTS * self.much), SECONDS * self.much)
-            if not tests:
-                return "not run", "", 0
-            said = self._changed(change, tests) if codes is None else self._patched(tests, codes)
-            if not said:
-                return "survived", "", len(tests)
-            if said not in found:  # no end, or no begin, which counts if they end without the change
-                return ("not run" if self._patched(tests, {}) else "noticed"), said, len(tests)
-            if said not in self.sound:
-                self.sound[said] = said in self.patched.items and not self._patched([said], {})
-            if self.sound[said]:
-                return "noticed", said, len(tests)
-
-    def _patched(self, tests: list[str], codes: dict[FunctionType, CodeType]) -> str:
-        return self.patched.ask(tests, codes, self.asked.seconds(tests)).failed
-
-    def _changed(self, change: Change, tests: list[str]) -> str:
-        """In a process that has imported nothing of it."""
-        source = ast.unparse(changed_module(change))
-        request = {"path": str(change.path.relative_to(SOURCE)), "source": source, "tests": tests}
-        request["seconds"] = self.asked.seconds(tests)
-        return self.overlay(request)
-
-
 class Apart:
     """Changes that imports run, tried by a process that was forked before anything was imported."""
 
@@ -391,6 +352,49 @@ class Apart:
                 os.write(self.asked[1], (json.dumps(said) + "\n").encode())
 
 
+class Judge:
+    """Whether tests notice a change; one that fails without it, too, is not asked again."""
+
+    def __init__(self, asked: Asked, patched: Patched, apart: Apart, much: float, beyond: float) -> None:
+        self.asked, self.patched, self.apart, self.much, self.beyond = asked, patched, apart, much, beyond
+        self.sound: dict[str, bool] = {}
+
+    def verdict(self, change: Change) -> tuple[str, str, int]:
+        """What is said, the test that noticed, and how many were asked."""
+        found, imported = self.asked.of(change.path, change.line)
+        codes = None if imported else self.patched.replaced(change)
+        if codes == {}:
+            codes = None  # a function that nobody holds any more, or that nobody has made yet
+        while True:
+            sound = [test for test in found if test in self.patched.items and self.sound.get(test, True)]
+            before = self._chosen(sound, self.beyond) if self.beyond else []
+            tests = self._chosen([test for test in sound if test not in before], self.much)
+            if not tests:
+                return "not run", "", 0
+            said = self._changed(change, tests) if codes is None else self._patched(tests, codes)
+            if not said:
+                return "survived", "", len(tests)
+            if said not in found:  # no end, or no begin, which counts if they end without the change
+                return ("not run" if self._patched(tests, {}) else "noticed"), said, len(tests)
+            if said not in self.sound:
+                self.sound[said] = said in self.patched.items and not self._patched([said], {})
+            if self.sound[said]:
+                return "noticed", said, len(tests)
+
+    def _chosen(self, tests: list[str], much: float) -> list[str]:
+        return self.asked.chosen(tests, int(MOST_TESTS * much), SECONDS * much)
+
+    def _patched(self, tests: list[str], codes: dict[FunctionType, CodeType]) -> str:
+        return self.patched.ask(tests, codes, self.asked.seconds(tests)).failed
+
+    def _changed(self, change: Change, tests: list[str]) -> str:
+        """In a process that has imported nothing of it."""
+        source = ast.unparse(changed_module(change))
+        request = {"path": str(change.path.relative_to(SOURCE)), "source": source, "tests": tests}
+        request["seconds"] = self.asked.seconds(tests)
+        return self.apart(request)
+
+
 # Going through a sample
 
 
@@ -405,9 +409,9 @@ class Trying:
         paths = [
             path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))
         ]
-        tried = {} if given.again else tried_before(given.out)
+        tried = tried_before(given.out)
         wanted = tried_before(given.again) if given.again else None
-        judge = Judge(Asked(given.map), Patched(session), self.apart, given.much)
+        judge = Judge(Asked(given.map), Patched(session), self.apart, given.much, given.beyond)
         for change in sampled(paths, given.sample, given.seed):
             record = change._asdict() | {"path": str(change.path.relative_to(ROOT))}
             key = key_of(record)
@@ -470,6 +474,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", default=",".join(FOLDERS))
     parser.add_argument("--much", type=float, default=1.0, help="how many times the usual time of tests")
+    parser.add_argument("--beyond", type=float, default=0.0, help="the same, of tests that were asked before")
     parser.add_argument("--again", type=Path, help="only what survived, or was not run, by this file")
     parser.add_argument("--out", type=Path, help="a line of JSON for every change")
     given, rest = parser.parse_known_args()

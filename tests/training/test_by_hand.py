@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from people_network import people_network
 
 from coembed.distributed.partition import Partition
 from coembed.fitted import Fitted
 from coembed.model.views_inference import _deviations
 from coembed.network import Column, Relation
-from coembed.training import closed_form_space, common_space
+from coembed.settings import preset_settings
+from coembed.training import closed_form_space, common_space, fit
+from coembed.training.closed_form_relations import _usual
 from coembed.training.closed_form_result import _cell_codes
 from coembed.training.extraction import Calibration
 from coembed.training.label_ensemble import _strength, best_temperature
@@ -46,7 +50,7 @@ def test_a_class_of_which_nothing_is_known_may_be_or_not() -> None:
 
 
 def test_labels_spread_as_the_series_says() -> None:
-    """Of every step on the way a part stays: (1 - s) (1 + s W + s^2 W^2 + ...) of the labels, and a pinch of all."""
+    """(1 - s) (1 + s W + s^2 W^2 + ...) of the labels, and a pinch of how common each is."""
     walk = np.array([[0, 1, 0], [0.5, 0, 0.5], [0, 1, 0]])
     labels = np.array([0, -1, 1])
     start = np.array([[1.0, 0], [0, 0], [0, 1]])
@@ -101,6 +105,33 @@ def test_every_type_may_lean(general: Fitted, monkeypatch: pytest.MonkeyPatch) -
     found = leaning(general, asked, directions, general.placing.steering)
     moved = {name for name, rows in found.items() if not np.array_equal(rows, directions[name])}
     assert moved == {"person", "film"}
+
+
+def test_what_is_usual_of_a_cell() -> None:
+    """A mean, the logit of a share, or the logarithm of one."""
+    values = {
+        "number": np.array([[2.0], [4.0], [0.0]]),
+        "yes/no": np.array([[1.0], [1.0], [1.0], [0.0]]),
+        "category": np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
+    }
+    found = {}
+    for kind, matrix in values.items():
+        stored = sp.csr_array(matrix)
+        if kind == "yes/no":  # all are known, one says no
+            stored = sp.csr_array((matrix.ravel(), np.zeros(4, int), np.arange(5)), shape=(4, 1))
+        column = Column("x", kind, 0, matrix.shape[1])
+        found[kind] = _usual(Relation.build("x", "a", "b", stored, absent="unknown", column=column))
+    np.testing.assert_allclose(found["number"], 3)
+    np.testing.assert_allclose(found["yes/no"], np.log(0.75 / 0.25), rtol=1e-6)
+    np.testing.assert_allclose(found["category"], np.log([2 / 3, 1 / 3]), rtol=1e-6)
+
+
+def test_settings_that_say_no_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitting = sys.modules["coembed.training.fit"]
+    monkeypatch.setattr(fitting, "_calibration", lambda *_: pytest.fail("it was calibrated"))
+    settings = preset_settings("best", epochs=1, dim=4, hidden=4, rank=4, label_ensemble=0.0, space_dim=8)
+    fitted = fit(people_network(), settings.change(calibrate=False))
+    assert fitted.codes("person").mean.shape[1] == 8
 
 
 def test_logits_are_divided_and_then_moved() -> None:
