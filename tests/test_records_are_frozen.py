@@ -1,4 +1,4 @@
-"""What passes between the layers cannot be changed by whoever gets it, and what holds arrays is itself alone."""
+"""What passes between the layers cannot be changed, and what holds arrays is compared as itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_records_are_frozen() -> None:
 
 
 def test_records_of_arrays_are_compared_by_what_they_are() -> None:
-    """Arrays are neither equal nor not: by their fields, such records could not be compared, or kept in a set."""
+    """Arrays are neither equal nor not: by them, records could not be compared, or kept in a set."""
     for name, record in records().items():
         of_arrays = any(ARRAYS.search(str(field.type)) for field in dataclasses.fields(record))
         assert not (of_arrays and record.__dataclass_params__.eq), name  # type: ignore[attr-defined]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from coembed.fitted import Fitted, storage
 from coembed.fitted.batch_answers import Batch
-from coembed.fitted.enrichment import set_apart
+from coembed.fitted.cell_texts import date_text
+from coembed.fitted.enrichment import _names, set_apart
+from coembed.fitted.gaussians import Gaussians
 from coembed.fitted.history_lines import _figures
+from coembed.fitted.item_fields import field_of
 from coembed.fitted.pair_scores import _across, item_vectors
+from coembed.fitted.space import RelationFit
 from coembed.kernels.sparse import lopsided
 from coembed.network.columns.column_cells import spread
 
@@ -78,3 +84,33 @@ def test_only_an_empty_folder_is_removed(tmp_path) -> None:
     for name in ("full", "empty", "nowhere"):
         storage._remove_empty(tmp_path / name)
     assert [each.name for each in tmp_path.iterdir()] == ["full"]
+
+
+def test_what_a_pair_leans_to_is_as_sure_as_its_ends() -> None:
+    rng = np.random.default_rng(0)
+    ends = [Gaussians(rng.normal(size=(3, 4)), rng.uniform(0.5, 2, (3, 4))) for _ in range(2)]
+    lean = rng.normal(size=4)
+    plain = RelationFit("bernoulli", 1.0, np.zeros(3), np.zeros(3), turn=np.zeros((4, 4)))
+    leaning = replace(plain, lean=lean)
+    found, without = leaning.crossed(*ends), plain.crossed(*ends)
+    spread = [each.std**2 @ lean**2 for each in ends]
+    np.testing.assert_allclose(found.variance - without.variance, spread[0][:, None] + spread[1], rtol=1e-9)
+    towards = [each.mean @ lean for each in ends]
+    np.testing.assert_allclose(found.mean - without.mean, towards[0][:, None] - towards[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("days", [np.nan, np.inf, 4e6, -4e6])
+def test_a_date_beyond_all_calendars_is_unknown(days: float) -> None:
+    assert date_text(days) == "unknown"
+    assert date_text(3e6) != "unknown"
+
+
+def test_the_odds_of_an_association_are_smoothed_by_a_half(general: Fitted) -> None:
+    here = np.arange(60) < 20
+    field = field_of(general, "person", "likes")
+    assert field is not None
+    told = _names("person", field, here, ~here)
+    a = np.rint(told.inside * 20)
+    b = np.rint(told.outside * 40)
+    expected = np.log2((a + 0.5) / (20.5 - a)) - np.log2((b + 0.5) / (40.5 - b))
+    np.testing.assert_allclose(told.effect, expected, rtol=1e-9)

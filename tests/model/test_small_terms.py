@@ -73,7 +73,9 @@ def test_beta_deals_out_the_weight_between_relations_and_columns() -> None:
     network, shares = people_network(), {}
     for beta in (0.3, 0.6):
         model = scan(network, preset_settings("paper", beta=beta, dim=2, hidden=2))
-        weights = {term.relation.title or term.relation.name: term.relation.weight for term in model.relations}
+        weights = {
+            term.relation.title or term.relation.name: term.relation.weight for term in model.relations
+        }
         assert sum(weights[name] for name in ("follows", "saw")) == pytest.approx(beta)
         shares[beta] = weights
     for name in ("likes", "plot"):

@@ -199,7 +199,7 @@ def test_dictionaries_and_empty_batches_of_parquet(tmp_path):
     pq.write_table(table, tmp_path / "edges.parquet")
     assert read(tmp_path / "edges.parquet").links.data.max() == 2
     pq.write_table(table.slice(0, 0), tmp_path / "edges.parquet")
-    with pytest.raises(InputError, match="no rows|no links|empty"):
+    with pytest.raises(InputError, match=r"no rows|no links|empty"):
         read(tmp_path / "edges.parquet")
 
 
@@ -448,3 +448,27 @@ def test_rows_without_a_header_are_said(tmp_path):
     (tmp_path / "people.csv").write_text("a1,31,Oslo\na2,24,Rome\na3,55,Oslo\n")
     network = read(tmp_path / "people.csv", kinds={"column2": "number"})
     assert any("has no header: its columns are called column1" in each for each in network.notices)
+
+
+def test_labels_that_are_numbers_but_for_one_are_texts(tmp_path):
+    folder_of(tmp_path, {"edges.csv": "a,b\nb,c\nc,d\n", "labels.csv": "node,label\na,1\nb,x\nc,-1\n"})
+    assert set(map(str, read(tmp_path).class_names)) == {"1", "x", "-1"}
+
+
+def test_a_stray_label_makes_no_classes():
+    with pytest.raises(InputError, match="2,000,001 classes, but 2 entries"):
+        Labels.build([0, 2_000_000])
+
+
+def test_nodes_of_scan_text_need_no_pairs_twice(tmp_path):
+    """Edges may be listed once or from both ends; attributes are never."""
+    edges = "#Nodes 3\n#Edges 1\n0 1\n1 0\n"
+    place = folder_of(tmp_path, {"net.edge": edges, "net.node": "0 0\n1 1\n2 0\n"})
+    assert not [each for each in read(place / "net.edge").notices if "announces" in each]
+
+
+def test_a_file_and_a_folder_are_not_several_files(tmp_path):
+    folder_of(tmp_path, {"edges.csv": "a,b\n"})
+    (tmp_path / "labels").mkdir()
+    with pytest.raises(InputError, match="is not a file; give one folder, or several files"):
+        read(tmp_path / "edges.csv", tmp_path / "labels")

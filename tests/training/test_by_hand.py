@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,10 @@ import torch
 from people_network import people_network
 
 from coembed.distributed.partition import Partition
+from coembed.evaluation import training_truth
+from coembed.evaluation.training_truth import BETTER
 from coembed.fitted import Fitted
+from coembed.kernels.all_pairs import random_block
 from coembed.model.views_inference import _deviations
 from coembed.network import Column, Relation
 from coembed.settings import preset_settings
@@ -20,7 +24,7 @@ from coembed.training import closed_form_space, common_space, fit
 from coembed.training.closed_form_relations import _usual
 from coembed.training.closed_form_result import _cell_codes
 from coembed.training.extraction import Calibration
-from coembed.training.label_ensemble import _strength, best_temperature
+from coembed.training.label_ensemble import Ensemble, _strength, best_temperature
 from coembed.training.label_views import SPREAD, _spread_several, spread_all
 from coembed.training.several_label_ensemble import one_by_one
 from coembed.training.space_choice import KeptAside, leaning
@@ -190,3 +194,26 @@ def test_what_has_a_direction_is_not_answered_by_cosines(general: Fitted) -> Non
     assert general.network.relation("follows").directed
     assert "codes" not in general.relations["follows"].blends
     assert not general.relations["follows"].by_codes
+
+
+def test_an_ensemble_says_what_its_figures_are() -> None:
+    told = Ensemble(np.zeros((1, 2)), 0.0, {"linear": 1.0}, {"linear": 0.5, "together": 0.6}, 1.0, "")
+    assert told.in_words("") == "classes, out of fold: linear 50 %; together 60 %"
+    several = replace(told, thresholds=np.zeros(2))
+    assert several.in_words(" of x").startswith("classes of x, out of fold (mean average precision): linear")
+
+
+def test_what_is_better_by_a_hair_is_not_said_to_be(general: Fitted, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = general.history["out_of_fold"]["person"]["together"]
+    for beside, worse in ((figure + 0.5 * BETTER, False), (figure + 2 * BETTER, True)):
+        monkeypatch.setattr(training_truth, "simple_figures", lambda *_, b=beside: {"majority": 0.0, "x": b})
+        said = training_truth.truth_of(general, "person").look_at
+        assert ("a simple method is better here than this model" in said) == worse
+
+
+def test_a_block_of_a_relation_with_itself_has_no_item_twice() -> None:
+    for size in (3, 5, 50):
+        block = random_block(11, 11, size, True, torch.Generator().manual_seed(0))
+        assert len(block.rows) == len(block.columns) == min(size, 5)
+        assert not set(block.rows.tolist()) & set(block.columns.tolist())
+        assert block.scale == pytest.approx(11 * 10 / min(size, 5) ** 2)
