@@ -15,7 +15,7 @@ from coembed.network.relations import Relation
 from coembed.training.holdout import Holdout
 from coembed.training.rank_blend import ordering
 
-WEIGHED = 50_000
+WEIGHED = 20_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
 FINER_FROM, FINER = 4096, 512
 """Items at both ends from which on, where all is solved for, the item model has so many coordinates, of which
