@@ -37,7 +37,7 @@ MOST_SCORED = 400_000_000
 """Pairs of a relation that are looked at; of more, those of some items drawn at random."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stack:
     """Some items of all types, one after the other.
 
