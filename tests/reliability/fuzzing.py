@@ -125,6 +125,20 @@ def _as_it_is(reader: str) -> str:
         return READ.get(reader, read_network)(Path(place) / "copy")
 
 
+def try_strange(case: str) -> str:
+    """A pipe that nobody writes to, or a device that never ends, in the place of one of the files."""
+    reader, name, strange = case.split("#")
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=SCRATCH) as place:
+        copy = Path(place) / "copy"
+        shutil.copytree(CORPUS / reader, copy)
+        (copy / name).unlink()
+        if strange == "pipe":
+            os.mkfifo(copy / name)
+        else:
+            (copy / name).symlink_to("/dev/zero")
+        return READ.get(reader, read_network)(copy)
+
+
 def _source(reader: str) -> Path:
     shared = {"streaming": "links", "npz-arrays": "npz", "mapped-arrays": "mapped"}
     return CORPUS / shared.get(reader, reader)
