@@ -1,13 +1,15 @@
 """Does the evidence that `why` names carry the answer? Train anew without it, and see what the answer loses.
 
 OMP_NUM_THREADS=1 python benchmarks/why_retraining.py FILE.json [--cases 50] [--together 10] [--seed 0]
-    [--repeats 3]
+    [--repeats 3] [--moving 0.01]
 
 Of items of the demo without a label, drawn by chance, the evidence for the likeliest class is taken out of
 the network (the piece with the largest contribution; or the three largest) and the model is trained again.
 The two agree if the probability of the class moves the way that the contribution, or their sum, says: its
 logit, a mean over several seeds with the evidence and without, against what items of the class that lost
-nothing would lead one to expect: every training is more or less sure of all of them. To save trainings, items
+nothing would lead one to expect: every training is more or less sure of all of them. With --moving, items are
+those whose answer moves by so much at least if the strongest piece alone is left out: what is certain with
+and without it is a matter of the trainings' chance. To save trainings, items
 three links or more apart lose theirs in the same one.
 """
 
@@ -49,6 +51,7 @@ def case_of(fitted: Fitted, row: int, pieces: int) -> Case | None:
         "claimed": round(told.claimed, 5),
         "evidence": [[each.relation, each.name] for each in told.reasons],
         "contribution": round(sum(each.contribution for each in told.reasons), 5),
+        "moves": round(told.claimed - told.beyond - told.reasons[0].without, 5),
     }
 
 
@@ -67,6 +70,18 @@ def without(network: Network, cases: list[Case]) -> Network:
     for matrix in left.values():
         matrix.eliminate_zeros()
     return network.with_values(left)
+
+
+def moved(fitted: Fitted, rows: np.ndarray, least: float, count: int) -> np.ndarray:
+    """The first of the rows whose answer moves by `least` without the strongest piece."""
+    found: list[int] = []
+    for row in rows:
+        case = case_of(fitted, int(row), 1)
+        if case is not None and abs(case["moves"]) >= least:
+            found.append(int(row))
+        if len(found) == count:
+            break
+    return np.array(found)
 
 
 def far_apart(network: Network, rows: np.ndarray, size: int) -> Iterator[list[int]]:
@@ -112,6 +127,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=50)
     parser.add_argument("--together", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--moving", type=float, default=0.0, help="by how much answers move at least")
     parser.add_argument("--repeats", type=int, default=3, help="seeds of the training that are averaged over")
     asked = parser.parse_args()
     network = demo_network()
@@ -119,7 +135,8 @@ def main() -> None:
     seeds = range(asked.seed, asked.seed + asked.repeats)
     fitted = trained(split.visible(network), seeds)
     linked = np.diff(network.relation("links").values.indptr) > 0
-    drawn = np.random.default_rng(asked.seed).permutation(split.test[linked[split.test]])[: asked.cases]
+    drawn = np.random.default_rng(asked.seed).permutation(split.test[linked[split.test]])
+    drawn = moved(fitted[0], drawn, asked.moving, asked.cases)
     report = {}
     for pieces in (1, 3):
         cases = []

@@ -53,6 +53,8 @@ def test_each_item_is_answered_as_by_itself(general, monkeypatch, relation, type
         assert line[relation if numeric else "score"] == pytest.approx(match.score, rel=1e-4)
         assert line["std"] == pytest.approx(match.std, rel=1e-3, abs=1e-6)
         assert line["known"] == match.known
+        assert line.get("low") == (None if match.low is None else pytest.approx(match.low, rel=1e-4))
+        assert line.get("high") == (None if match.high is None else pytest.approx(match.high, rel=1e-4))
         assert line.get("cell") == (None if match.cell is None else pytest.approx(match.cell, rel=1e-4))
         assert line.get("label") == match.label
 

@@ -85,6 +85,35 @@ def test_a_class_that_is_hard_to_tell_is_left_out_no_oftener(rng):
     assert np.mean(plain) < np.mean(found) - 0.02
 
 
+def test_sets_cover_no_more_for_never_being_empty(rng):
+    """A fifth is told in great doubt, but rightly: sets hold it anyway, so that less of what is wrong need be."""
+    hits = []
+    for _ in range(30):
+        truth, kind = rng.integers(0, 4, 1400), rng.choice(3, 1400, p=[0.68, 0.12, 0.2])
+        first = np.where(kind == 1, (truth + 1) % 4, truth)
+        others = rng.uniform(0.05, 0.1, size=(1400, 4)) * np.where(kind == 2, 3, 1)[:, None]
+        others[np.arange(1400), truth] += np.where(kind == 1, rng.uniform(0.55, 0.65, 1400), 0)
+        others[np.arange(1400), first] = np.select([kind == 0, kind == 1], [5.0, 0.9], 0.35)
+        probabilities = others / others.sum(axis=1, keepdims=True)
+        doubt = split_conformal(probabilities, truth, np.arange(600))
+        inside = class_sets(doubt.p_values, probabilities, 0.9)[600:]
+        hits.append(inside[np.arange(800), truth[600:]].mean())
+    assert abs(np.mean(hits) - 0.9) < 0.012
+
+
+def test_the_worst_class_is_not_given_up_where_the_likeliest_class_covers_enough(rng):
+    """Nine in ten are told without fail; of the tenth class half are taken for another."""
+    found = []
+    for _ in range(20):
+        truth = (rng.random(2000) < 0.1).astype(int)
+        sure = np.where((truth == 1) & (rng.random(2000) < 0.5), 0.2 * rng.random(2000), 0.95 * truth)
+        probabilities = np.stack([1 - sure, sure], axis=1)
+        doubt = split_conformal(probabilities, truth, np.arange(1000))
+        inside = class_sets(doubt.p_values, probabilities, 0.9)[1000:]
+        found.append(inside[truth[1000:] == 1, 1].mean())
+    assert np.mean(found) > 0.84
+
+
 def test_what_is_kept_of_very_many_says_the_same(rng):
     many = rng.normal(size=30_000)
     asked = np.linspace(-3, 3, 50)

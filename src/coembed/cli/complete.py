@@ -156,16 +156,6 @@ def _complete(
         sure_from(fitted, joined, fdr)
         assert doubt is not None
         say(doubt.in_words(fdr), "dim")
-    if output is not None:
-        from coembed.cli.batch import write_batch
-
-        write_batch(
-            fitted.complete_all(
-                relation, k, type=type, items=items or None, known=known, backwards=backwards, fdr=fdr
-            ),
-            output,
-        )
-        return
     how: dict[str, Any] = {
         "type": type,
         "known": known,
@@ -173,6 +163,11 @@ def _complete(
         "coverage": coverage,
         "fdr": fdr,
     }
+    if output is not None:
+        from coembed.cli.batch import write_batch
+
+        write_batch(fitted.complete_all(relation, k, items=items or None, **how), output)
+        return
     found = {item: fitted.complete(item, joined.name, k, **how) for item in items}
     if fdr is not None and not json and not any(found.values()):
         return

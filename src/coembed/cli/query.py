@@ -145,7 +145,8 @@ def _say_rows(found: Predictions) -> None:
         say(f"drift: {drift.text}", "yellow")
     if found.agreement is not None:
         count, share = found.agreement
-        say(f"{count:,} new row(s) came with a class: {share:.0%} of them are told rightly")
+        told = "of them are" if found.said is None else "of all that each has or has not is"
+        say(f"{count:,} new row(s) came with a class: {share:.0%} {told} told rightly")
 
 
 def profile(

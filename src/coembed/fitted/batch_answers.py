@@ -20,7 +20,7 @@ from coembed.errors import InputError
 from coembed.fitted.class_answers import class_texts
 from coembed.fitted.matches import Item, position
 from coembed.fitted.pair_candidates import Candidates, parts_of, too_many
-from coembed.fitted.questions import cell_answers, in_unit, named_relation, sure_from
+from coembed.fitted.questions import COVERAGE, cell_answers, in_unit, intervals, named_relation, sure_from
 from coembed.network.cell_values import cell_values
 from coembed.network.relations import Relation
 
@@ -41,7 +41,7 @@ class Ranked:
         Positions of the item and of what it should have.
     rank
         From 1 on.
-    score, std, known, cell
+    score, std, known, cell, low, high
         As in a :class:`~coembed.fitted.matches.Match`.
     """
 
@@ -54,6 +54,8 @@ class Ranked:
     std: np.ndarray
     known: np.ndarray
     cell: np.ndarray | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
 
 
 class Batch:
@@ -76,6 +78,7 @@ class Batch:
         known: bool = False,
         backwards: bool = False,
         fdr: float | None = None,
+        coverage: float = COVERAGE,
     ) -> None:
         if k < 1:
             raise InputError(f"k must be at least 1, got {k}")
@@ -83,7 +86,7 @@ class Batch:
         if type is None and relation in network.relations:
             joined = network.relation(str(relation))
             type = joined.target if backwards and not joined.pairing.same else joined.source
-        self.fitted, self.k, self.known = fitted, k, known
+        self.fitted, self.k, self.known, self.coverage = fitted, k, known, coverage
         self.type = network.items(type).name
         self.relation = network.relation(named_relation(fitted, relation, self.type))
         if self.type not in (self.relation.source, self.relation.target):
@@ -207,6 +210,7 @@ class Batch:
                 self.fitted.latents_at(self.type, part),
                 self.fitted.cell_features(self.type, part),
             )
+            ends = intervals(self.fitted, relation, expected, spread, self.coverage)
             if column.numeric:
                 expected, spread = in_unit(column, expected, spread)
             best = top_of_rows(expected, self.k)
@@ -220,7 +224,8 @@ class Batch:
             at, which = at[order], which[order]
             lines = self._lines(part[at], span[which], expected[at, which])
             cells = None if column.kind == "category" else column.cell(cell_values(relation)[part[at]])
-            yield replace(lines, std=spread[at, which], cell=cells)
+            low, high = (None, None) if ends is None else (end[at, which] for end in ends)
+            yield replace(lines, std=spread[at, which], cell=cells, low=low, high=high)
 
     # Lines
 
@@ -269,6 +274,8 @@ class Batch:
             part.score.astype(np.float64)
         )
         columns["std"] = pa.array(part.std)
+        if part.low is not None and part.high is not None:
+            columns |= {"low": pa.array(part.low), "high": pa.array(part.high)}
         columns["known"] = pa.array(part.known)
         if part.cell is not None:
             columns["cell"] = pa.array(part.cell, mask=np.isnan(part.cell))

@@ -21,8 +21,10 @@ DRAWN = 8
 """Labels that a class needs to count for as much as all labels together in how strange is usual of it."""
 LEAST = 1e-4
 """No class is less probable than this, and no usual surprise varies less."""
-HARDLY_LESS = 0.7
+HARDLY_LESS = 0.9
 """Share of the probability of an item's likeliest class below which another may stay out."""
+NOT_STRANGE = -1e6
+"""Of classes that every set holds: nothing is less strange."""
 ALL = slice(None)
 
 
@@ -71,6 +73,33 @@ class ClassScale(NamedTuple):
     def strangeness(self, surprises: np.ndarray, classes: np.ndarray | slice = ALL) -> np.ndarray:
         """Surprises in units of what is usual of each class."""
         return (surprises - self.mean[classes]) / self.spread[classes]
+
+    def of_classes(self, probabilities: np.ndarray) -> np.ndarray:
+        """How strange every class of every item would be; its likeliest are not strange at all.
+
+        Sets always hold those. They cover as often as asked, and no oftener, if what they are compared with
+        counts the same way.
+
+        Examples
+        --------
+        >>> ClassScale(np.zeros(2), np.ones(2)).of_classes(np.array([[0.5, 0.25], [0.125, 0.5]])).round(2)
+        array([[-1.00e+06,  1.39e+00],
+               [ 2.08e+00, -1.00e+06]])
+        """
+        strange = self.strangeness(surprise(probabilities))
+        return np.where(likeliest(probabilities), NOT_STRANGE, strange)
+
+
+def likeliest(probabilities: np.ndarray) -> np.ndarray:
+    """The likeliest class of every item, and those that are hardly less probable (items x classes).
+
+    Examples
+    --------
+    >>> likeliest(np.array([[0.45, 0.42, 0.13], [0.7, 0.2, 0.1]]))
+    array([[ True,  True, False],
+           [ True, False, False]])
+    """
+    return probabilities >= HARDLY_LESS * probabilities.max(axis=1, keepdims=True)
 
 
 def surprise(probabilities: np.ndarray) -> np.ndarray:
@@ -138,7 +167,7 @@ class ClassDoubt:
 
     def of_new(self, probabilities: np.ndarray) -> np.ndarray:
         """P-values of the classes of new items."""
-        return p_values(self.scale.strangeness(surprise(probabilities)), self.known).astype(np.float16)
+        return p_values(self.scale.of_classes(probabilities), self.known).astype(np.float16)
 
 
 def class_sets(p_of_classes: np.ndarray, probabilities: np.ndarray, coverage: float) -> np.ndarray:
@@ -151,8 +180,7 @@ def class_sets(p_of_classes: np.ndarray, probabilities: np.ndarray, coverage: fl
     --------
     >>> class_sets(np.array([[0.6, 0.2, 0.01]]), np.array([[0.7, 0.2, 0.1]]), 0.9)
     array([[ True,  True, False]])
-    >>> class_sets(np.array([[0.02, 0.01, 0.01]]), np.array([[0.45, 0.4, 0.15]]), 0.9)
+    >>> class_sets(np.array([[0.02, 0.01, 0.01]]), np.array([[0.45, 0.42, 0.13]]), 0.9)
     array([[ True,  True, False]])
     """
-    likeliest = probabilities >= HARDLY_LESS * probabilities.max(axis=1, keepdims=True)
-    return (p_of_classes > 1 - check_share("coverage", coverage)) | likeliest
+    return (p_of_classes > 1 - check_share("coverage", coverage)) | likeliest(probabilities)

@@ -211,11 +211,22 @@ class Fitted(Learnt):
         known: bool = False,
         backwards: bool = False,
         fdr: float | None = None,
+        coverage: float = 0.9,
     ) -> Batch:
         """:meth:`complete` of all items of a type, or of some, in parts that come one after the other."""
         from coembed.fitted.batch_answers import Batch
 
-        return Batch(self, relation, k, type=type, items=items, known=known, backwards=backwards, fdr=fdr)
+        return Batch(
+            self,
+            relation,
+            k,
+            type=type,
+            items=items,
+            known=known,
+            backwards=backwards,
+            fdr=fdr,
+            coverage=coverage,
+        )
 
     def nearest(
         self,

@@ -152,12 +152,20 @@ def interval(
     fitted: Fitted, relation: Relation, value: float, spread: float, coverage: float
 ) -> tuple[float, float] | tuple[None, None]:
     """Between what a number is, in its unit, as often as `coverage`; None where too few errors are known."""
+    found = intervals(fitted, relation, np.array([value]), np.array([spread]), coverage)
+    return (None, None) if found is None else (float(found[0][0]), float(found[1][0]))
+
+
+def intervals(
+    fitted: Fitted, relation: Relation, values: np.ndarray, spreads: np.ndarray, coverage: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same of many: lower and upper ends."""
     column, errors = relation.column, fitted.relations[relation.name].errors
     wide = widening(np.empty(0) if errors is None else errors, coverage)
     if column is None or not np.isfinite(wide):
-        return None, None
-    low, high = (float(column.cell(value + sign * wide * spread)) for sign in (-1, 1))
-    return (low, high) if low <= high else (high, low)
+        return None
+    ends = column.cell(values - wide * spreads), column.cell(values + wide * spreads)
+    return np.minimum(*ends), np.maximum(*ends)
 
 
 def in_unit(column: Column, value: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +30,9 @@ DATES = (
 """Ways to write a date; the first that is read back as it was meant is taken."""
 SAMPLE = 300
 MOST_DIGITS = 6
+MARKS = (("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("’", "."))
+"""Between thousands, and before what is less than one."""
+_AROUND = re.compile(r"^[+-]?(\D*?)[+-]?\d(?:.*\d)?(\D*)$")
 
 
 def empty_cells(cells: Cells) -> np.ndarray:
@@ -54,6 +61,9 @@ def written(cells: Cells, column: Column, values: np.ndarray) -> pa.Array:
     ['01.02.1970']
     >>> written(Cells.of("size", ["1,5", "2,25"]), Column("size", "number"), np.array([1.234])).to_pylist()
     ['1,23']
+    >>> income = Cells.of("income", ["$1,200", "$52,100", "$800"])
+    >>> written(income, Column("income", "number", whole=True), np.array([38000.4, -70.0])).to_pylist()
+    ['$38,000', '-$70']
     """
     if column.kind == "yes/no":
         return _yes_or_no(cells, values)
@@ -126,26 +136,49 @@ def _dates(cells: Cells, days: np.ndarray, whole: bool) -> pa.Array:
 
 
 def _number_texts(cells: Cells, values: np.ndarray, whole: bool) -> pa.Array:
-    digits = 0 if whole else _digits(cells)
-    texts = np.array([f"{each:.{digits}f}" for each in values], dtype=object)
-    if _decimal_comma(cells):
-        texts = np.array([text.replace(".", ",") for text in texts], dtype=object)
-    return pa.array(texts, pa.large_string())
+    way = _way_of_numbers(cells)
+    digits = 0 if whole else _digits(cells, way.mark)
+    return pa.array([way.written(each, digits) for each in values], pa.large_string())
 
 
-def _decimal_comma(cells: Cells) -> bool:
-    """Whether 1,5 is one and a half here."""
-    texts = cells.distinct.filter(pa.array(cells.known))
-    marked = texts.filter(pc.match_substring_regex(texts, r"^[+-]?\d+,\d+$")).slice(0, 1)
-    if not len(marked):
-        return False
-    at = pc.index(cells.distinct, marked[0]).as_py()
-    meant = float(marked[0].as_py().replace(",", "."))
-    return bool(distinct_numbers(cells)[at] == meant)
+class _Way(NamedTuple):
+    """How numbers are written: what stands before and behind them, thousands, and the decimal mark."""
+
+    before: str
+    behind: str
+    thousands: str
+    mark: str
+
+    def written(self, value: float, digits: int) -> str:
+        """As text; a sign goes in front of all."""
+        text = f"{abs(value):,.{digits}f}".translate({ord(","): self.thousands, ord("."): self.mark})
+        sign = "-" if value < 0 and text.strip("0.,") else ""
+        return f"{sign}{self.before}{text}{self.behind}"
 
 
-def _digits(cells: Cells) -> int:
+def _way_of_numbers(cells: Cells) -> _Way:
+    """The way in which most of the cells are written."""
+    known = np.flatnonzero(cells.known)[:SAMPLE]
+    texts, numbers = cells.distinct.take(pa.array(known)).to_pylist(), distinct_numbers(cells)[known]
+    found = Counter(_AROUND.sub(r"\1\0\2", text.strip()) for text in texts if _AROUND.search(text))
+    before, _, behind = found.most_common(1)[0][0].partition("\0") if found else ("", "", "")
+    ways = [_Way(before, behind, *marks) for marks in MARKS]
+
+    def agreeing(way: _Way) -> int:
+        return sum(
+            way.written(number, _behind_mark(text, way.mark)) == text.strip()
+            for text, number in zip(texts, numbers, strict=True)
+        )
+
+    return max(ways, key=agreeing)
+
+
+def _behind_mark(text: str, mark: str) -> int:
+    found = re.search(rf"{re.escape(mark)}(\d+)\D*$", text)
+    return len(found[1]) if found else 0
+
+
+def _digits(cells: Cells, mark: str) -> int:
     """How many digits the cells have behind their mark, at most."""
-    ends = pc.extract_regex(cells.distinct.slice(0, SAMPLE), r"[.,](?P<digits>\d+)\D*$")
-    length = pc.max(pc.utf8_length(pc.struct_field(ends, "digits").drop_null())).as_py()
-    return min(length or 0, MOST_DIGITS) or 2
+    texts = cells.distinct.slice(0, SAMPLE).to_pylist()
+    return min(max(_behind_mark(text, mark) for text in texts), MOST_DIGITS) or 2

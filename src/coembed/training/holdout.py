@@ -102,7 +102,9 @@ def _hidden_cells(relation: Relation, settings: Settings) -> Pairs | None:
     count = round(settings.validation_pairs * len(pairs))
     if len(pairs) < 5 * FEWEST_CELLS or count < 1:
         return None
-    rng = np.random.default_rng([settings.seed, relation.values.nnz])
+    assert relation.column is not None
+    # columns draw apart: rows that lose all of their cells would be harder to tell than those that lose one
+    rng = np.random.default_rng([settings.seed, relation.values.nnz, relation.column.start])
     rows = np.sort(rng.choice(len(pairs), min(count, MOST_PAIRS), replace=False))
     return pairs[rows], relation.values.data[rows]
 
