@@ -397,7 +397,7 @@ def _checkpoint(folder: Path) -> str:
     from coembed.settings import preset_settings
     from coembed.training import Checkpoints, fit
 
-    settings = preset_settings("paper", epochs=2, dim=3, hidden=4)
+    settings = preset_settings("paper", epochs=2, dim=3, hidden=4, block=1024)  # as the corpus was made
     fitted = fit(
         open_mapped(CORPUS / "mapped"), settings, checkpoints=Checkpoints(folder, minutes=100, resume=True)
     )

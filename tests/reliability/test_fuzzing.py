@@ -35,7 +35,7 @@ def test_what_is_changed_is_read_whole_or_refused(child, reader):
 @pytest.mark.parametrize("reader", [each for each in READERS if (CORPUS / each).is_dir()])
 def test_a_pipe_or_a_device_in_the_place_of_a_file_is_not_waited_for(reader):
     files = [each for each in (CORPUS / reader).rglob("*") if each.is_file()]
-    with Guarded("fuzzing.try_strange", seconds=4) as guarded:
+    with Guarded("fuzzing.try_strange", seconds=20) as guarded:
         for file in files[:6]:
             for strange in ("pipe", "device"):
                 said = guarded(f"{reader}#{file.relative_to(CORPUS / reader)}#{strange}")
