@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from people_network import people_network
+from scipy.sparse.csgraph import breadth_first_order
 
 from coembed.fitted import Fitted
 from coembed.network import Network, demo_network
@@ -25,6 +26,21 @@ GENERAL = preset_settings("best", epochs=3, dim=8, hidden=16)
 def demo() -> Network:
     """The bundled WordNet network."""
     return demo_network()
+
+
+@pytest.fixture(scope="session")
+def part_of_demo(demo: Network) -> Network:
+    """The 400 nodes nearest to one of the bundled network: for what takes long and needs no more."""
+    near = breadth_first_order(demo.links, 0, directed=False, return_predecessors=False)[:400]
+    return Network.build(
+        demo.links[near][:, near],
+        demo.attributes[near],
+        demo.labels[near],
+        node_names=[demo.node_names[node] for node in near],
+        attribute_names=demo.attribute_names,
+        class_names=demo.class_names,
+        name="part of demo",
+    )
 
 
 @pytest.fixture(scope="session")

@@ -31,3 +31,10 @@ def test_the_import_brings_nothing_heavy():
     program = "import sys, coembed; print(*{name.split('.')[0] for name in sys.modules})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not set(ran.stdout.split()) & set(HEAVY)
+
+
+def test_what_answers_brings_no_frames():
+    """The first scalar of pyarrow imports pandas where it is installed, which takes longer than an answer."""
+    program = "import sys, coembed.fitted, coembed.cli.app; print('pandas' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["False"]

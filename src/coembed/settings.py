@@ -91,7 +91,7 @@ class Settings:
     # the computation
     all_pairs: Literal["sampled", "exact"] = "sampled"
     """The absent pairs: a random block each epoch (unbiased), or every one of them, block by block."""
-    block: int = 1024
+    block: int = 256
     """Rows and columns of a block of pairs."""
     device: str = "auto"
     """`auto`, `cpu`, `cuda`, `mps`, or any name torch knows."""
@@ -251,7 +251,7 @@ _BEST: dict[str, Any] = {
     "label_decoding": 0.3,
     "label_ensemble": 1.0,
     "schedule": "cosine",
-    "epochs": 150,
+    "epochs": 100,
     "dropout": 0.8,
     "encoder_dropout": 0.3,
     "input_dropout": 0.2,
@@ -280,10 +280,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "fast": dict.fromkeys(get_args(Task), _FAST),
     "paper": {
         "classification": _PAPER | {"epochs": 120, "dropout": 0.9},
-        "attributes": _PAPER
-        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
-        "profiling": _PAPER
-        | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3, "block": 2048},
+        "attributes": _PAPER | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
+        "profiling": _PAPER | {"beta": 0.3, "epochs": 400, "dropout": 0.8, "encoder_dropout": 0.3},
         "links": _PAPER | {"epochs": 200, "dropout": 0.8},
         "columns": _PAPER | {"epochs": 200, "dropout": 0.8},
         "direction": _PAPER | {"epochs": 200, "dropout": 0.8},

@@ -76,11 +76,11 @@ def same(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> b
 @pytest.mark.parametrize("inputs", ["full", "masked"])
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_what_is_hidden_leaves_no_trace(
-    demo: Network, name: str, task: Task, inputs: str, monkeypatch: pytest.MonkeyPatch
+    part_of_demo: Network, name: str, task: Task, inputs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    splits = draw_splits(demo, task, seed=0)
-    turned = turn_over(demo, splits)
-    before, report = learnt(demo, name, task, splits, inputs, monkeypatch)
+    splits = draw_splits(part_of_demo, task, seed=0)
+    turned = turn_over(part_of_demo, splits)
+    before, report = learnt(part_of_demo, name, task, splits, inputs, monkeypatch)
     after, turned_report = learnt(turned, name, task, splits, inputs, monkeypatch)
     assert same(before, after)
     if task == "classification":  # the truth was another one indeed
@@ -88,8 +88,9 @@ def test_what_is_hidden_leaves_no_trace(
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-def test_what_is_shown_does_leave_a_trace(demo: Network, name: str, task: Task) -> None:
+def test_what_is_shown_does_leave_a_trace(part_of_demo: Network, name: str, task: Task) -> None:
     """The test above could not fail if the methods looked at nothing."""
+    demo = part_of_demo
     problem = replace(strict_trial(demo, draw_splits(demo, task)).problem, changes=SMALL)
     network = problem.network
     labels = network.labels.copy()

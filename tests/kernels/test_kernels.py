@@ -9,12 +9,14 @@ from torch.autograd import gradcheck
 
 from coembed.kernels import (
     ObservedPairs,
+    Parabola,
     SparseMatrix,
     pairwise_sum,
     pairwise_sum_symmetric,
     random_block,
     square_sum,
     tanh_of,
+    weighted_sum,
 )
 from coembed.kernels.sparse import csr_tensor, gathered_rows
 from coembed.likelihoods import LIKELIHOODS
@@ -112,6 +114,18 @@ def test_square_sum_needs_no_pairs():
     assert abs(square_sum(left, right) - ((left @ right.T) ** 2).sum()) < 1e-10
     assert abs(square_sum(left, right, v, w) - ((left @ right.T) ** 2 * v[:, None] * w).sum()) < 1e-10
     assert gradcheck(square_sum, (left, right, v, w))
+
+
+def test_a_parabola_and_what_it_leaves_are_the_whole():
+    left, right, parabola = rows(7), rows(5, seed=1), Parabola(0.4, 0.1)
+    rest = parabola.rest_of(SOFTPLUS)
+    sums = weighted_sum(left, None) @ weighted_sum(right, None)
+    closed = parabola.slope * sums + parabola.curve * square_sum(left, right)
+    whole = pairwise_sum(SOFTPLUS, left, right)
+    assert abs(closed + pairwise_sum(rest, left, right, block=3) - whole) < 1e-10
+    assert gradcheck(lambda *x: pairwise_sum(rest, *x), (left, right))
+    v = weights(7)
+    torch.testing.assert_close(weighted_sum(left, v), (v[:, None] * left).sum(dim=0))
 
 
 @pytest.mark.parametrize("same", [False, True])

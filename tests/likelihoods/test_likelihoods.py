@@ -71,3 +71,13 @@ def test_counts_are_explained_as_they_are_or_as_presence(kind):
     counts = sp.csr_array(np.array([[2.0, 0.0, 5.0]], dtype=np.float32))
     wanted = [1, 1] if kind.of_presence else [2, 5]
     assert Reading(kind.name).target(counts).data.tolist() == wanted
+
+
+@pytest.mark.parametrize(("mean", "deviation"), [(0.0, 2.0), (-1.5, 1.0)])
+def test_the_nearest_parabola_of_presence_is_that_of_least_squares(mean, deviation):
+    scores = np.random.default_rng(0).normal(mean, deviation, 400_000)
+    powers = np.stack([np.ones_like(scores), scores, scores**2], axis=1)
+    wanted = np.linalg.lstsq(powers, np.logaddexp(0, scores))[0][1:]
+    np.testing.assert_allclose(
+        likelihood("bernoulli").nearest_parabola(mean, deviation**2), wanted, atol=3e-3
+    )

@@ -162,6 +162,27 @@ def test_mean_of_sampled_terms_with_choices_is_the_exact_one(same):
     assert abs(np.mean(draws) - exact) < 3 * np.std(draws) / np.sqrt(len(draws))
 
 
+@pytest.mark.parametrize("same", [False, True])
+def test_sampled_slopes_have_the_exact_ones_as_their_mean_and_vary_little(same, monkeypatch):
+    given = relation("bernoulli", same, n_rows=40, n_columns=30)
+    left, right = ends(given, (1, 1))
+    exact = torch.autograd.grad(term_of(given)(left, right, Noise(0)), left.values)[0]
+    sampled = term_of(given, all_pairs="sampled", block=8)
+
+    def drawn():
+        slopes = [
+            torch.autograd.grad(sampled(left, right, Noise(0, step)), left.values)[0] for step in range(500)
+        ]
+        return torch.stack(slopes)
+
+    found = drawn()
+    error = found.std(dim=0) / len(found) ** 0.5
+    assert ((found.mean(dim=0) - exact).abs() < 4.5 * error).all()
+    # without a parabola
+    monkeypatch.setattr(type(sampled.kind), "nearest_parabola", lambda *moments: (0.0, 0.0))
+    assert found.var(dim=0).sum() < 0.2 * drawn().var(dim=0).sum()
+
+
 @pytest.mark.parametrize("matrix", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 1, 0], [1, 0, 0]]])
 def test_a_relation_of_a_type_with_itself_is_symmetric(matrix):
     bad = ModelledRelation("friends", "people", "people", sp.csr_array(np.array(matrix, dtype=np.float32)))

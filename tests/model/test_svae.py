@@ -125,17 +125,17 @@ class TestExpectationOverLabels:
 
     def test_mean_of_hard_samples_is_the_exact_expectation(self):
         model = self.model()
-        exact, spread = self.draws(model, 0, 20, labels="exact")
-        hard, error = self.draws(model, 1, 700, labels="hard")
+        exact, spread = self.draws(model, 0, 10, labels="exact")
+        hard, error = self.draws(model, 1, 400, labels="hard")
         assert (spread < 1e-3).all()
         assert (abs(hard - exact) < 3 * error + 3 * spread).all()
 
     def test_bias_of_the_relaxed_sample_shrinks_with_the_temperature(self, record_property):
         model = self.model()
-        exact, _ = self.draws(model, 0, 20, labels="exact")
+        exact, _ = self.draws(model, 0, 10, labels="exact")
         bias, errors = {}, {}
         for tau in (2.0, 0.2, 0.02):
-            mean, error = self.draws(model, 2, 700, labels="gumbel", tau=tau)
+            mean, error = self.draws(model, 2, 300, labels="gumbel", tau=tau)
             bias[tau], errors[tau] = np.abs(mean - exact).max(), error.max()
         print("bias of the relaxed sample:", {t: f"{b:.5f} ± {errors[t]:.5f}" for t, b in bias.items()})
         record_property("bias of the relaxed sample at tau 0.2", float(bias[0.2]))

@@ -87,8 +87,8 @@ def test_streamed_is_read(both, tmp_path, case):
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
-def test_networks_written_as_tables_survive(both, demo, odd, tmp_path, format, assert_same):
-    for network in (demo, odd):
+def test_networks_written_as_tables_survive(both, part_of_demo, odd, tmp_path, format, assert_same):
+    for network in (part_of_demo, odd):
         write(network, tmp_path / network.name, format)
         assert_same(both(tmp_path / network.name), network)
 

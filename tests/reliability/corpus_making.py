@@ -51,6 +51,37 @@ source_type = "people"
 target_type = "people"
 directed = true
 """
+GRAPHML = """<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="age" attr.type="double"/>
+<key id="d1" for="node" attr.name="town" attr.type="string"/>
+<key id="d2" for="edge" attr.name="weight" attr.type="double"/>
+<graph edgedefault="undirected">
+<node id="ann"><data key="d0">31</data><data key="d1">Oslo</data></node>
+<node id="bøb"><data key="d1">Rome</data></node>
+<node id="eve"><data key="d0">24.5</data><data key="d1">Oslo</data></node>
+<edge source="ann" target="bøb"><data key="d2">2</data></edge>
+<edge source="bøb" target="eve"/>
+</graph></graphml>
+"""
+GEXF = """<?xml version="1.0" encoding="utf-8"?>
+<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2"><graph defaultedgetype="directed">
+<attributes class="node"><attribute id="0" title="town" type="string"/>
+<attribute id="1" title="age" type="double"/></attributes>
+<nodes><node id="a" label="ann"><attvalues><attvalue for="0" value="Oslo"/><attvalue for="1" value="31"/>
+</attvalues></node><node id="b" label="bøb"><attvalues><attvalue for="1" value="24"/></attvalues></node>
+<node id="e" label="eve"/></nodes>
+<edges><edge id="0" source="a" target="b" weight="2"/><edge id="1" source="b" target="e"/></edges>
+</graph></gexf>
+"""
+GML = """graph [ directed 1
+  node [ id 1 label "ann" age 31 town "Oslo" ]
+  node [ id 2 label "bob" age 24.5 ]
+  node [ id 3 label "eve" town "Rome" ]
+  edge [ source 1 target 2 weight 2.5 ]
+  edge [ source 2 target 3 ]
+]
+"""
 
 
 def main() -> None:
@@ -80,6 +111,8 @@ def main() -> None:
     place = folder("schema")
     for name, text in (("people.csv", PEOPLE), ("follows.csv", FOLLOWS), ("network.toml", SCHEMA)):
         (place / name).write_text(text)
+    for name, text in (("graphml", GRAPHML), ("gexf", GEXF), ("gml", GML)):
+        (folder(name) / f"net.{name}").write_text(text)
     write(network, folder("npz") / "net.npz")
     for name, options in (("mat", {}), ("mat-packed", {"do_compression": True}), ("mat-4", {"format": "4"})):
         content = {"Network": sp.csc_matrix(links.astype(float)), "Attributes": attributes.toarray()}

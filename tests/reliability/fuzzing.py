@@ -22,7 +22,7 @@ from coembed.network import Network, read
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 SCRATCH = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else Path(tempfile.gettempdir())
-TABLES = ("links", "items", "tables", "schema")
+GRAPHS = (".graphml", ".gexf", ".gml")
 READERS = [*sorted(each.name for each in CORPUS.iterdir()), "streaming", "npz-arrays", "mapped-arrays"]
 _WORDS = [
     *(
@@ -148,7 +148,7 @@ def changed_copy(reader: str, rng: np.random.Generator, place: Path) -> Path:
 def _changed(path: Path, octets: bytes, rng: np.random.Generator) -> bytes:
     if path.suffix == ".json" and rng.random() < 0.8:
         return _changed_json(octets, rng)
-    texts = path.suffix in (".csv", ".tsv", ".toml", ".edge", ".node", ".label", ".index")
+    texts = path.suffix in (".csv", ".tsv", ".toml", ".edge", ".node", ".label", ".index", *GRAPHS)
     for _ in range(int(rng.choice([1, 1, 1, 2, 4]))):
         octets = (_changed_text if texts and rng.random() < 0.7 else _changed_bytes)(octets, rng)
     return octets
@@ -306,7 +306,8 @@ FORGED: dict[str, Callable[[np.random.Generator, Path], Path]] = {
 
 
 def read_network(folder: Path) -> str:
-    network = read(folder)
+    graphs = [each for each in folder.iterdir() if each.suffix in GRAPHS]
+    network = read(graphs[0] if graphs else folder)
     check_network(network)
     return repr(network)
 

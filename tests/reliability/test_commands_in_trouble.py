@@ -168,23 +168,45 @@ KILLS = 50
     "command", ["convert", "convert to arrays", "export", "embed", "train", "synthesize"]
 )
 def test_killed_at_any_time(places, tmp_path, command):
-    """Fifty kills, spread over the whole run: the target is as before or whole, the next run cleans up."""
+    """Half of the kills spread over the whole run, half while it writes: before or whole, and cleaned up."""
     arguments = words(command, places, tmp_path)
     target = Path(arguments[-1] if command.startswith("convert") else arguments[arguments.index("-o") + 1])
     assert ended(arguments) == 0
     began = time.monotonic()
     assert ended(arguments) == 0
-    lasts = time.monotonic() - began
+    lasts, writing = time.monotonic() - began, 0
     for kill in range(KILLS):
+        before = look(tmp_path)
         process = forked(arguments)
-        process.join(lasts * 1.1 * kill / KILLS)
+        if kill % 2:
+            process.join(lasts * 1.1 * kill / KILLS)
+        else:  # as soon as anything is another on the disk, and some steps of writing later
+            changes = 1 + kill % 10
+            while process.is_alive() and changes:
+                if (after := look(tmp_path)) != before:
+                    before, changes = after, changes - 1
+            writing += process.is_alive()
         process.kill()
         process.join()
         assert whole(command, target), f"kill {kill}"
+    assert writing > KILLS // 10, "hardly any was killed while it wrote"
     assert ended(arguments) == 0
     assert whole(command, target)
     left = [each for each in tmp_path.rglob(".*") if each.name != ".lock"]
     assert not left
+
+
+def look(place):
+    """What is in a folder: names, sizes and times."""
+    found = []
+    for folder, _, files in os.walk(place):
+        for name in (".", *files):
+            try:
+                told = os.stat(os.path.join(folder, name))
+            except FileNotFoundError:
+                continue
+            found.append((name, told.st_size, told.st_mtime_ns))
+    return found
 
 
 def forked(arguments):

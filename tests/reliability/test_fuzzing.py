@@ -6,7 +6,7 @@ from guarded import Guarded
 
 FAST, SLOW, BATCH = 1_000, 20_000, 1_000
 FEWER = {"streaming": 40, "tables": 60, "checkpoint": 80, "model": 100, "items": 120, "schema": 150}
-FEWER |= {"mapped-types": 300, "mapped-arrays": 300}
+FEWER |= {"mapped-types": 300, "mapped-arrays": 300, "graphml": 300, "gexf": 300, "gml": 500}
 """Of those that take long, as many as two seconds of a processor are enough for."""
 
 

@@ -178,8 +178,12 @@ def test_of_very_many_labels_some_are_spared_to_tell_the_temperature(demo, monke
     asked = []
     monkeypatch.setattr(label_members, "_discriminator", asked.append)
     result = fit(demo, small(), preset="best")
-    assert not asked  # nothing but the model itself
+    assert not asked  # of members none but those that are quickly fitted
+    assert set(result.history["out_of_fold"]["node"]) >= {"linear", "linear by view", "together"}
     np.testing.assert_array_equal(result.network.labels, demo.labels)
+    monkeypatch.setattr(label_ensemble, "MOST_LOGITS", 7 * demo.n_nodes - 1)
+    alone = fit(demo, small(), preset="best")
+    assert not alone.history.get("out_of_fold")  # nothing but the model itself
 
 
 def test_a_very_large_network_is_said_to_have_less(demo, monkeypatch):

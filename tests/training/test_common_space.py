@@ -121,6 +121,34 @@ def test_a_part_has_some_of_every_type_and_those_asked_are_in_it(monkeypatch):
     assert [len(rows) for rows in part.rows] == [15, 9]  # with the roots of 100 and 40
 
 
+def test_a_type_apart_sees_one_block_of_its_own_that_stands_for_all():
+    wanted = np.zeros((60, 60))
+    wanted[:20, 20:] = 1 / 40  # nothing within either type
+    taught = Teaching(sp.csr_array(wanted), [20, 40], np.eye(60, 4))
+    assert taught.apart == [True, True]
+    taught.blocks = [[slice(0, 20)], [slice(20, 40), slice(40, 60)]]
+    part = Part(
+        [np.arange(3), np.arange(20, 24)], [slice(0, 20), slice(20, 40), slice(40, 60)], [0, 1, 1], [1.0] * 3
+    )
+    seen = taught.seen_by(part, np.array([0, 3, 7]))
+    assert [[rows for rows, _ in seers] for seers in seen] == [
+        [slice(0, 3), slice(3, 7)],
+        [slice(0, 3), slice(3, 7)],
+        [slice(0, 3)],
+    ]
+    assert seen[1][1][1] == pytest.approx(taught.own_weights[1] + np.log(2))
+    taught.apart = [False, False]
+    both = taught.seen_by(part, np.array([0, 3, 7]))
+    assert [seers[1][1] for seers in both[1:]] == [pytest.approx(taught.own_weights[1])] * 2
+
+
+@pytest.mark.parametrize(("able", "wanted"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_half_of_the_bits_only_where_the_processor_multiplies_them(able, wanted, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: able)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    assert space_teaching.products_in() == wanted
+
+
 def test_what_is_wanted_comes_near():
     wanted = sp.csr_array(np.kron(np.eye(4), np.ones((10, 10)) - np.eye(10)) / 9)
     found = taught_directions(wanted.astype(np.float32), [20, 20], dim=8, most=60)

@@ -85,15 +85,9 @@ def test_items_lean_only_where_more_is_found_again(fitted):
     seen = without_held(fitted, held)
     asked = kept_aside(seen, held)
     assert set(asked) == {"links", "attributes"}
-    rng = np.random.default_rng(2)
     good = {name: fitted.codes(name).mean for name in fitted.network.types}
     everybody = {name: np.arange(len(rows)) for name, rows in good.items()}
     steering = steering_of(seen.network, everybody, good)
-    blurred = {
-        name: unit_length(rows / np.linalg.norm(rows, axis=1)[:, None] + 0.25 * rng.normal(size=rows.shape))
-        for name, rows in good.items()
-    }
-    better = leaning(seen, asked, blurred, steering)
 
     def found(directions):
         return sum(
@@ -105,8 +99,17 @@ def test_items_lean_only_where_more_is_found_again(fitted):
             for each in asked.values()
         )
 
-    assert found(better) > found(blurred) + 0.05
+    gains = []
+    for seed in range(4):  # so few are asked about that one blur says little
+        rng = np.random.default_rng(seed)
+        blurred = {
+            name: unit_length(unit_length(rows) + 0.25 * rng.normal(size=rows.shape))
+            for name, rows in good.items()
+        }
+        gains.append(found(leaning(seen, asked, blurred, steering)) - found(blurred))
+    assert np.mean(gains) > 0.1
     # led astray, nobody leans
+    rng = np.random.default_rng(2)
     astray = {
         type: {way: rng.normal(size=turn.shape).astype(np.float32) for way, turn in turns.items()}
         for type, turns in steering.items()

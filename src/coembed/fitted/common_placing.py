@@ -48,7 +48,7 @@ def mean_direction(entries: sp.csr_array, directions: np.ndarray) -> np.ndarray:
 
     Entries count with their signs and sizes: a number below its middle points away from its attribute.
     """
-    return unit_length(averaging(entries) @ directions).astype(np.float32)
+    return unit_length(averaging(entries) @ directions).astype(np.float32, copy=False)
 
 
 def steering_of(network: Network, taken: Mapping[str, np.ndarray], parts: Directions) -> Steering:
@@ -107,7 +107,7 @@ def steered(
             total += mean_direction(matrix, directions[other]) @ turns[name]
     nowhere = ~total.any(axis=1)
     total[nowhere] = known.mean(axis=0) if len(known) else 0
-    return unit_length(total).astype(np.float32)
+    return unit_length(total).astype(np.float32, copy=False)
 
 
 def _between(entries: sp.csr_array, rows: np.ndarray, columns: np.ndarray, width: int) -> sp.csr_array:

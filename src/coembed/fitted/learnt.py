@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -316,6 +316,10 @@ class Learnt:
         if relation not in self._pair_scores:
             self._pair_scores[relation] = pair_scores(self, relation)
         return self._pair_scores[relation]
+
+    def afresh(self) -> Self:
+        """The same without what it has worked out and remembers, which of very many items is gigabytes."""
+        return replace(self)
 
     @cached_property
     def _pair_scores(self) -> dict[str, list[PairScore]]:

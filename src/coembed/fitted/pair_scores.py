@@ -68,13 +68,19 @@ class Vote(NamedTuple):
         if _of_one(pairs[:, 0]):
             return self._row(int(pairs[0, 0]))[pairs[:, 1]]
         if len(pairs) < SEVERAL * len(np.unique(pairs[:, 0])):
-            owners = self.has.T.tocsr()
-            return _in_steps(pairs, lambda left, right: row_products(self.weights[left], owners[right]))
+            return _in_steps(pairs, self._each)
         scores = np.empty(len(pairs), dtype=np.float32)
         for items, at, which in by_row(pairs, ROWS):
             votes = sp.csr_array(self.weights[items] @ self.has)
             scores[at] = votes[which, pairs[at, 1]]
         return scores
+
+    def _each(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Voter by voter: those who have what is asked about may be very many, an item's voters are few."""
+        at, counts = entries_of(self.weights, left)
+        asked = np.repeat(np.arange(len(left)), counts)
+        votes = self.weights.data[at] * self.has[self.weights.indices[at], right[asked]]
+        return np.bincount(asked, votes, minlength=len(left))
 
 
 class LowRank(NamedTuple):

@@ -5,12 +5,14 @@ Knows nothing of the model: matrices and vectors in, numbers out.
 
 from coembed.kernels.all_pairs import (
     Block,
+    Parabola,
     exact_sum,
     gram,
     pairwise_sum,
     pairwise_sum_symmetric,
     random_block,
     square_sum,
+    weighted_sum,
 )
 from coembed.kernels.noise import HIDDEN_SHARE, Noise, dropped, hidden_cells, kept_scale
 from coembed.kernels.observed_pairs import ObservedPairs
@@ -22,6 +24,7 @@ __all__ = [
     "Block",
     "Noise",
     "ObservedPairs",
+    "Parabola",
     "SparseMatrix",
     "TransposedMatrix",
     "column_blocks",
@@ -36,4 +39,5 @@ __all__ = [
     "square_sum",
     "tanh_",
     "tanh_of",
+    "weighted_sum",
 ]

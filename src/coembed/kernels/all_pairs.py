@@ -1,8 +1,9 @@
 """Sums over all pairs of rows, without ever holding all pairs.
 
 The sum of a cost over all pairs is what the absent pairs of a relation cost. Value and gradient of a block
-are made together in the forward pass, so that one block at a time is all the memory it takes. The square
-sum, which a Gaussian relation needs, has a closed form through two small Gram matrices.
+are made together in the forward pass, so that one block at a time is all the memory it takes. Sums of scores
+and of their squares have closed forms, through two small Gram matrices: a Gaussian relation needs no more,
+and of any other cost a random block need only tell what a parabola leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +19,31 @@ Cost = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 SHORT = 256
 """Values that are added up in their own precision."""
+
+
+class Parabola(NamedTuple):
+    """slope s + curve s^2: the part of a cost of which the sum over all pairs has a closed form."""
+
+    slope: float
+    curve: float
+
+    def rest_of(self, cost: Cost) -> Cost:
+        """What it leaves of a cost.
+
+        Examples
+        --------
+        >>> def square(scores): return scores**2, 2 * scores
+        >>> [float(part) for part in Parabola(0.0, 0.5).rest_of(square)(torch.tensor(3.0))]
+        [4.5, 3.0]
+        """
+
+        def rest(scores: Tensor) -> tuple[Tensor, Tensor]:
+            bent = self.curve * scores
+            values, slopes = scores * (bent + self.slope), 2 * bent + self.slope
+            whole, whole_slopes = cost(scores)
+            return whole - values, whole_slopes - slopes
+
+        return rest
 
 
 class Block(NamedTuple):
@@ -96,6 +122,11 @@ def square_sum(
     125.0
     """
     return (gram(left, left_weight).double() * gram(right, right_weight).double()).sum()
+
+
+def weighted_sum(items: Tensor, weight: Tensor | None) -> Tensor:
+    """Sum over i of weight_i items_i."""
+    return items.sum(dim=0) if weight is None else weight @ items
 
 
 def gram(items: Tensor, weight: Tensor | None) -> Tensor:

@@ -42,6 +42,12 @@ class Bernoulli(Likelihood):
     def absent(self, score: Tensor) -> tuple[Tensor, Tensor]:
         return self.zero(score), score.sigmoid_()
 
+    def nearest_parabola(self, mean: float, variance: float) -> tuple[float, float]:
+        # by Stein's lemma b + 2 c mean and 2 c are the means of the first and the second derivative
+        slopes = expit(mean + np.sqrt(variance) * _POINTS)
+        curve = float((slopes * (1 - slopes)) @ _POINT_WEIGHTS) / 2
+        return float(slopes @ _POINT_WEIGHTS) - 2 * curve * mean, curve
+
     def beyond_absent(self, score: Tensor, value: Tensor, weight: float = 1.0) -> Tensor:
         from torch.nn.functional import softplus
 

@@ -41,6 +41,11 @@ class Likelihood(ABC):
     def absent(self, score: Tensor) -> tuple[Tensor, Tensor]:
         """The cost of the value zero and its slope, without gradients; the scores may be written over."""
 
+    def nearest_parabola(self, mean: float, variance: float) -> tuple[float, float]:
+        """b and c of the b s + c s^2 that :meth:`absent` is nearest to, but for a constant, where scores are
+        normal; zeros if there is none worth it."""
+        return 0.0, 0.0
+
     def beyond_absent(self, score: Tensor, value: Tensor, weight: float = 1.0) -> Tensor:
         """How much more a stored value costs (times a weight) than the value zero."""
         return weight * self.cost(score, value) - self.zero(score)

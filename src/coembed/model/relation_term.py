@@ -28,6 +28,7 @@ from coembed.kernels import (
     HIDDEN_SHARE,
     Noise,
     ObservedPairs,
+    Parabola,
     column_blocks,
     exact_sum,
     gram,
@@ -35,6 +36,7 @@ from coembed.kernels import (
     pairwise_sum,
     pairwise_sum_symmetric,
     random_block,
+    weighted_sum,
 )
 from coembed.likelihoods import Likelihood, likelihood
 from coembed.model.item_codes import Bias, Direction, ItemCodes
@@ -67,7 +69,7 @@ class RelationTerm(nn.Module):
         size: int = 0,
         balance: bool = True,
         all_pairs: Literal["sampled", "exact"] = "sampled",
-        block: int = 1024,
+        block: int = 256,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         source: Partition | None = None,
@@ -186,10 +188,7 @@ class RelationTerm(nn.Module):
 
     def _gaussian(self, left: ItemCodes, right: ItemCodes, gain: Tensor) -> Tensor:
         # sum (r - g s)^2 = g^2 sum s^2 - 2 g sum r s + sum r^2: by Gram matrices, and where r is stored
-        both = total(gram(*left.flat()), self.source), total(gram(*right.flat()), self.target)
-        squares = (both[0].double() * both[1].double()).sum()
-        if self.same:
-            squares = squares - total(_over_own_pairs(left, right, torch.square), self.source)
+        squares = total(self._sum_of_squares(left, right), self.source)
         agreement = self.times * self._over_observed(left, right, lambda s, pairs: pairs.values * s)
         agreement = total(agreement, self.source)
         variance = (gain**2 * squares - 2 * gain * agreement + self.squares) / self.n_pairs
@@ -290,12 +289,34 @@ class RelationTerm(nn.Module):
         return everything - _over_own_pairs(left, right, self.kind.zero)
 
     def _sampled_absent(self, left: ItemCodes, right: ItemCodes, noise: Noise) -> Tensor:
+        """Sum over all pairs of own items: of a parabola in closed form, of what it leaves by a block.
+
+        The parabola is that of the scores' mean and variance, which do not depend on the block: whatever it
+        is, the sum stays unbiased, and so do its slopes.
+        """
+        sums, squares = self._sum_of_scores(left, right), self._sum_of_squares(left, right)
+        moments = total(torch.stack([sums, squares]).detach(), self.source) / self.n_pairs
+        mean, square = moments.tolist()
+        parabola = Parabola(*self.kind.nearest_parabola(mean, max(square - mean**2, SMALLEST_VARIANCE)))
         source = noise.generator(self.relation.name)
         drawn = random_block(self.source.total, self.target.total, self.block, self.same, source)
         rows, columns = (items.to(left.values.device) for items in (drawn.rows, drawn.columns))
         here, there = left.of(self.source.mine(rows)), right.chosen(columns, self.target)
         both = _both(here.flat(), there.flat())
-        return pairwise_sum(self.kind.absent, *both, block=self.block) * drawn.scale
+        rest = pairwise_sum(parabola.rest_of(self.kind.absent), *both, block=self.block) * drawn.scale
+        return parabola.slope * sums + parabola.curve * squares + rest
+
+    def _sum_of_scores(self, left: ItemCodes, right: ItemCodes) -> Tensor:
+        """Over the pairs of own items with all."""
+        here, there = weighted_sum(*left.flat()), total(weighted_sum(*right.flat()), self.target)
+        whole = here.double() @ there.double()
+        return whole - _over_own_pairs(left, right, lambda scores: scores) if self.same else whole
+
+    def _sum_of_squares(self, left: ItemCodes, right: ItemCodes) -> Tensor:
+        """The same of their squares, from the Gram matrices of both ends."""
+        here, there = gram(*left.flat()), total(gram(*right.flat()), self.target)
+        whole = (here.double() * there.double()).sum()
+        return whole - _over_own_pairs(left, right, torch.square) if self.same else whole
 
     def _over_observed(self, left: ItemCodes, right: ItemCodes, cost: Cost) -> Tensor:
         """Sum over the stored pairs of own items, and the choices at both ends, of the cost of a score."""

@@ -91,7 +91,7 @@ class Objective:
     label_decoding: float = 0.0
     label_ensemble: float = 0.0
     all_pairs: Literal["sampled", "exact"] = "sampled"
-    block: int = 1024
+    block: int = 256
 
 
 class Loss(NamedTuple):

@@ -96,9 +96,11 @@ class View(nn.Module):
         weight: Tensor = self.weight
         bias: Tensor = self.bias
         if self.label_weight is not None and self.label_bias is not None:
-            own = self.label_weight, self.label_bias
-            both = torch.cat([weight, self.label_weight], dim=1), torch.cat([bias, self.label_bias])
-            weight, bias = own if label_only else both
+            if label_only:
+                weight, bias = self.label_weight, self.label_bias
+            else:
+                weight = torch.cat([weight, self.label_weight], dim=1)
+                bias = torch.cat([bias, self.label_bias])
         weight = weight * self.scale
         if noise is not None and self.dropout and self.cells is None:
             weight = weight * noise.kept("columns", self.dropout, self.columns.own, 1, weight)

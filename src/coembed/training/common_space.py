@@ -46,7 +46,7 @@ def with_common_space(
         asked = kept_aside(fitted, holdout or Holdout(), QUICKLY)
     else:
         stack = Stack(_taken(fitted, np.random.default_rng([seed, 71])))
-        wanted = neighbours_wanted(fitted, stack, tell, seed)
+        wanted = neighbours_wanted(fitted.afresh(), stack, tell, seed)
         tell("the common space: all types in one")
         most = AN_EPOCH * int(fitted.settings.get("epochs", STEPS[1]))
         taught = taught_directions(wanted, stack.sizes, dim, seed, most)

@@ -39,7 +39,9 @@ from coembed.training.several_label_ensemble import FEW_CELLS, MOST_TREES_IN_ALL
 from coembed.views import TypeViews
 
 MANY = 20_000
-"""Labelled items from which on no ensemble is needed: `ASIDE` of them can be spared to tell a temperature."""
+"""Labelled items from which on only members that are quickly fitted are asked; `ASIDE` of them are spared."""
+MOST_LOGITS = 8_000_000
+"""Items x classes up to which so many labels have an ensemble: beyond, what members say takes gigabytes."""
 ASIDE = 2000
 TREE_WORK = 1_000_000
 """Labels x classes up to which trees are grown where there are no cells, which they read better than any."""
@@ -103,7 +105,7 @@ class Ensemble:
 def call_ensemble(
     network: Network, views: TypeViews, labels: LabelViews, type: str, settings: Settings
 ) -> Ensemble | None:
-    """The ensemble of a type; none if there are no labels, or so many that there is no need of one."""
+    """The ensemble of a type; none without labels, or with so many of so many items that there is no room."""
     own, known = labels.types.get(type), network.items(type).labels
     if own is None and known is not None and not known.several and too_few(known.values):
         found = opinion_of_few(
@@ -112,9 +114,10 @@ def call_ensemble(
         return (
             None if found is None else Ensemble(found[0], 0.0, {}, {}, 1.0, f"labels spread along {found[1]}")
         )
-    quick = settings.fitting == "closed-form"
-    if own is None or (np.count_nonzero(own.folds >= 0) >= MANY and not quick):
+    solved = settings.fitting == "closed-form"
+    if own is None or (_many(own) and not solved and not _has_room(own)):
         return None
+    quick = solved or _many(own)
     members = gather_members(network, views, labels, type, settings)
     if own.labels.ndim == 2:
         all_of_them = Combination(members, own, STRENGTHS)
@@ -134,7 +137,8 @@ def gather_members(
     network: Network, views: TypeViews, labels: LabelViews, type: str, settings: Settings
 ) -> dict[str, list[np.ndarray]]:
     """What each member thinks: of each fold the logits of all items, by those who have not seen it."""
-    own, quick = labels.types[type], settings.fitting == "closed-form"
+    own = labels.types[type]
+    quick = settings.fitting == "closed-form" or _many(own)
     values = None if quick else word_values(network, type)
     shown = [replace(views, dense={**views.dense, **labels.of(type, fold)}) for fold in range(FOLDS)]
     members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
@@ -158,6 +162,15 @@ def gather_members(
         # where little is told, those who are less sure should still know how many each class has
         members["class shares"] = class_shares(own, len(views.evidence))
     return members
+
+
+def _many(own: LabelledType) -> bool:
+    return int(np.count_nonzero(own.folds >= 0)) >= MANY
+
+
+def _has_room(own: LabelledType) -> bool:
+    """Of several classes an item the opinion would be the answer: so many labels teach the model more."""
+    return own.labels.ndim == 1 and len(own.labels) * own.n_classes <= MOST_LOGITS
 
 
 def labels_to_spare(labels: np.ndarray, seed: int) -> np.ndarray:

@@ -24,7 +24,10 @@ from coembed.views import TypeViews
 
 TREE_COORDINATES = 16
 """Leading coordinates of each view that trees read beside the cells."""
-MOST_TREES = 600
+MOST_TREES, MOST_ROUNDS = 200, 33
+"""Trees in all, a round of them having one for each class, and rounds at most."""
+TREE_BINS, TREE_FEATURES = 32, 0.3
+"""Bins of a feature, and the share of features that a split looks at: with few labels both also err less."""
 MOST_WORDS, MOST_VALUES = 1000, 50_000_000
 """Words of a type, and numbers in all, up to which trees read the values of each."""
 PENALTY, ALONE = 2.0, 5.0
@@ -70,7 +73,10 @@ def trees(
         n_seen = own.n_classes if labels.ndim == 2 else len(np.unique(labels[rows]))
         grow = partial(
             HistGradientBoostingClassifier,
-            max_iter=min(int(np.clip(MOST_TREES // max(n_seen, 1), 20, 100)), settings.epochs),
+            max_iter=min(int(np.clip(MOST_TREES // max(n_seen, 1), 10, MOST_ROUNDS)), settings.epochs),
+            learning_rate=0.3,
+            max_bins=TREE_BINS,
+            max_features=TREE_FEATURES,
             min_samples_leaf=int(np.clip(len(rows) // 40, 2, 20)),
             max_leaf_nodes=15,
             l2_regularization=1.0,
@@ -197,19 +203,17 @@ def _logits(model: Any, features: np.ndarray, n_classes: int) -> np.ndarray:
 
 def discriminators(shown: Sequence[TypeViews], own: LabelledType, settings: Settings) -> list[np.ndarray]:
     """Discriminators alone, one a fold: logits of all items."""
-    labelled = np.flatnonzero(own.folds >= 0)
-    classes = torch.as_tensor(own.labels[labelled])
     found = []
     for fold, views in enumerate(shown):
+        rows = np.flatnonzero((own.folds >= 0) & (own.folds != fold))
         everyone = _discriminator(views, None, own.n_classes, settings)
         torch.manual_seed(settings.seed + fold)
-        learner = _discriminator(views, labelled, own.n_classes, settings)
+        learner = _discriminator(views, rows, own.n_classes, settings)
         for view, same in zip(learner.views.values(), everyone.views.values(), strict=True):
             assert isinstance(view, View)
             assert isinstance(same, View)
             view.scale = same.scale
-        train = torch.as_tensor(np.flatnonzero(own.folds[labelled] != fold))
-        _train(learner, train, classes, settings, Noise(settings.seed).of(f"fold {fold}"))
+        _train(learner, torch.as_tensor(own.labels[rows]), settings, Noise(settings.seed).of(f"fold {fold}"))
         everyone.load_state_dict(learner.state_dict())
         with torch.no_grad():
             found.append(everyone.label_logits().numpy())
@@ -233,17 +237,16 @@ def _discriminator(
     ).to(dtype)
 
 
-def _train(learner: ViewsInference, rows: Tensor, classes: Tensor, settings: Settings, noise: Noise) -> None:
+def _train(learner: ViewsInference, classes: Tensor, settings: Settings, noise: Noise) -> None:
     weights = [weight for name, weight in learner.named_parameters() if "label" in name]
-    optimizer = torch.optim.Adam(
-        weights, lr=settings.learning_rate, weight_decay=max(settings.label_decay, settings.weight_decay)
-    )
+    decay = max(settings.label_decay, settings.weight_decay)
+    optimizer = torch.optim.Adam(weights, lr=settings.learning_rate, weight_decay=decay, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
     for step in range(settings.epochs):
         logits = learner.label_logits(noise.at(step))
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
         cost = F.cross_entropy if classes.dim() == 1 else several_entropy
-        loss = settings.alpha * cost(logits[rows], classes[rows])
+        loss = settings.alpha * cost(logits, classes)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

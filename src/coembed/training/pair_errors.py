@@ -22,8 +22,9 @@ def with_pair_doubt(fitted: Fitted, holdout: Holdout) -> Fitted:
     fits = dict(fitted.relations)
     for name, (present, _) in holdout.pairs.items():
         if not fits[name].kind.scaled:
-            absent, prevalence = absent_scores(fitted, fitted.network.relation(name), present)
-            doubt = PairDoubt.of(fitted.score(name, present), absent, prevalence)
+            asked = fitted.afresh()
+            absent, prevalence = absent_scores(asked, fitted.network.relation(name), present)
+            doubt = PairDoubt.of(asked.score(name, present), absent, prevalence)
             fits[name] = replace(fits[name], doubt=doubt)
     return replace(fitted, relations=fits)
 

@@ -15,7 +15,7 @@ from coembed.network.relations import Relation
 from coembed.training.holdout import Holdout
 from coembed.training.rank_blend import ordering
 
-WEIGHED = 50_000
+WEIGHED = 20_000
 """Pairs that are there from which weights are learnt, and as many absent ones: enough for 16 units."""
 FINER_FROM, FINER = 4096, 512
 """Items at both ends from which on, where all is solved for, the item model has so many coordinates, of which
@@ -43,12 +43,14 @@ def with_pair_scores(fitted: Fitted, holdout: Holdout) -> Fitted:
         if fits[name].vectors is None:
             continue
         present, absent = (part[: QUICKLY if quick else WEIGHED] for part in pairs)
-        features = fitted.pair_features(present, name)
+        asked = fitted.afresh()
+        features = asked.pair_features(present, name)
         blends = {}
         for kind, others in (("likely", absent), ("lift", _matched(network.relation(name), present, seed))):
-            blend = weigh(features, fitted.pair_features(others, name), seed)
+            blend = weigh(features, asked.pair_features(others, name), seed)
             if blend is not None:
                 blends[kind] = blend
+        del asked
         if "likely" in blends and not quick:
             blends["likely"] = ordering(fitted, name, blends["likely"], present, absent, seed)
         # without any weights there is nothing to keep them for

@@ -29,7 +29,9 @@ LEANS = (0.5, 1.0, 2.0)
 FIRST = 10
 ASKED, QUICKLY = 1000, 300
 """Items that are asked about; recall is then known to a hundredth, or, where all is solved for, to two."""
-AT_ONCE = 25_000_000
+FEWEST, SCORES = 100, 200_000_000
+"""Items that are asked about at least, and scores at most: of a million others each asks for as many."""
+AT_ONCE = 10_000_000
 """Scores that are looked at together."""
 AS_GOOD, AS_APART = 0.005, 0.003
 """What the space may find less than the combination, and tell present from absent less well (AUC), and still
@@ -73,10 +75,10 @@ def kept_aside(fitted: Fitted, holdout: Holdout, most: int = ASKED) -> dict[str,
         if not fitted.relations[name].blends or not len(present):
             continue
         hidden = presence_of(present, relation.values.shape, both_ways=relation.pairing.undirected)
-        rows = np.flatnonzero(np.diff(hidden.indptr))
-        if len(rows) > most:
-            rows = np.sort(rng.choice(rows, most, replace=False))
-        span = fitted.span(relation)
+        rows, span = np.flatnonzero(np.diff(hidden.indptr)), fitted.span(relation)
+        enough = min(most, max(FEWEST, SCORES // max(1, len(span))))
+        if len(rows) > enough:
+            rows = np.sort(rng.choice(rows, enough, replace=False))
         known, hidden = (sp.csr_array(each[rows][:, span]) for each in (relation.values, hidden))
         if relation.pairing.same:
             own = sp.csr_array((np.ones(len(rows), np.float32), (np.arange(len(rows)), rows)), known.shape)
@@ -100,7 +102,7 @@ def leaning(
             continue
         led = steered(touched_by(network, type), directions, steering[type], directions[type])
         for lean in LEANS:
-            trial = {**found, type: unit_length(directions[type] + lean * led).astype(np.float32)}
+            trial = {**found, type: unit_length(directions[type] + lean * led).astype(np.float32, copy=False)}
             reached = recall(trial)
             if reached > best:
                 best, found = reached, trial
@@ -110,11 +112,12 @@ def leaning(
 def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout: Holdout) -> Fitted:
     """The fitted result, which knows what the common space answers; how it knows is in its history."""
     seed = int(fitted.settings.get("seed", 0))
-    directions = {name: fitted.codes(name).mean for name in fitted.network.types}
+    directions = {name: fitted.afresh().codes(name).mean for name in fitted.network.types}
     fits, told = dict(fitted.relations), dict[str, Any]()
     for name, each in asked.items():
         by_cosine = each.recall(_cosines(fitted, name, each, directions))
-        combined = each.recall(partial(fitted.score_rows, relation=name))
+        combination = fitted.afresh()
+        combined = each.recall(partial(combination.score_rows, relation=name))
         alone = each.recall(_alone(fitted, name))
         present, absent = (_aligned(fitted, name, pairs, directions) for pairs in holdout.pairs[name])
         told[name] = {"cosine": by_cosine, "combination": combined, "model": alone}
@@ -123,7 +126,7 @@ def with_code_questions(fitted: Fitted, asked: Mapping[str, KeptAside], holdout:
         if blend is None or fitted.network.relation(name).directed or by_cosine < alone:
             continue
         apart = auc(present[:, 0], absent[:, 0]) - auc(
-            *(fitted.score(name, at) for at in holdout.pairs[name])
+            *(combination.score(name, at) for at in holdout.pairs[name])
         )
         by_codes = by_cosine >= combined - AS_GOOD and apart >= -AS_APART
         fits[name] = replace(

@@ -31,13 +31,13 @@ MANY_WORDS = 100.0
 """Words of an item that halve their share: each of many holds it by less."""
 OWNERS = 10.0
 """Owners of a word that weigh as much as all those proposed: of thousands none stands behind a guess."""
-ROWS = 512
-"""Items whose scores are held at a time."""
+ROWS, AT_ONCE = 512, 10_000_000
+"""Items whose scores are held at a time, and how many scores: what these are made of takes tenfold room."""
 MOST_SCORED = 400_000_000
 """Pairs of a relation that are looked at; of more, those of some items drawn at random."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stack:
     """Some items of all types, one after the other.
 
@@ -146,8 +146,9 @@ def _proposals(
         asked = np.sort(rng.choice(len(rows), most, replace=False))
     shape = len(rows), len(place[place >= 0])
     forwards, best = [], _Best(len(columns), PROPOSED)
-    for first in range(0, len(asked), ROWS):
-        part = asked[first : first + ROWS]
+    step = min(ROWS, max(1, AT_ONCE // max(1, len(span))))
+    for first in range(0, len(asked), step):
+        part = asked[first : first + step]
         scores = fitted.score_rows(rows[part], relation.name)[:, columns]
         scores = logit(np.clip(scores, 1e-6, 1 - 1e-6)).astype(np.float32)
         held = relation.values[rows[part]][:, span[columns]]

@@ -29,13 +29,18 @@ OWN_TYPE = 0.03
 CANDIDATES, BATCH, BLOCK = 6000, 512, 1000
 PASSES = 40
 STEPS = (150, 600)
+TURNS = 3
+"""Of the subspace where teaching begins: more are not worth their time."""
 LEARNING_RATE, BETAS = 0.05, (0.9, 0.99)
 TEMPERATURE = 12.0
 
 
 def products_in() -> torch.dtype:
-    """Half of the bits where the processor multiplies them: twice as fast, and as good to learn by."""
-    able = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    """Half of the bits where the processor multiplies them: twice as fast, and as good to learn by.
+
+    What torch calls supported takes four times as long as whole numbers where it is only imitated.
+    """
+    able = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     return torch.bfloat16 if able else torch.float32
 
 
@@ -97,6 +102,8 @@ class Teaching:
         self.log_temperature, self.temperature_moments = math.log(TEMPERATURE), (0.0, 0.0)
         self.steps = 0
         self.own_weights = own_type_weights(self.sizes)
+        ends = [*firsts, len(self.order)]
+        self.apart = [self.wanted[a:b, a:b].nnz == 0 for a, b in pairwise(ends)]
         self.blocks = [_blocks(first, n) for first, n in zip(firsts, self.sizes, strict=True)]
 
     def directions(self) -> np.ndarray:
@@ -132,7 +139,7 @@ class Teaching:
         roots = np.sqrt(self.sizes)
         for type, blocks in enumerate(self.blocks):
             count = max(1, round(share * len(blocks)))
-            chosen = [blocks[at] for at in np.sort(self.rng.choice(len(blocks), count, replace=False))]
+            chosen = [blocks[at] for at in self.rng.choice(len(blocks), count, replace=False)]
             inside = np.concatenate([np.arange(at.start, at.stop) for at in chosen])
             able = inside[self.asking[inside]]
             asked = min(len(able), max(1, round(BATCH * roots[type] / roots.sum())))
@@ -155,12 +162,13 @@ class Teaching:
         stops = np.cumsum([len(each) for each in units])
         columns = [slice(stop - len(each), stop) for stop, each in zip(stops, units, strict=True)]
         # scores are at most the temperature: exp(score - temperature) neither overflows nor vanishes for all
-        scores = here.new_empty(len(rows), int(stops[-1]))
+        scores = here.new_full((len(rows), int(stops[-1])), -torch.inf)
         asker, asked_of = here.to(self.products), [unit.to(self.products) for unit in units]
-        for at, unit, type, each in zip(columns, asked_of, part.types, part.each, strict=True):
-            weight = here.new_full((len(rows), 1), math.log(each) - temperature)
-            weight[ends[type] : ends[type + 1]] += self.own_weights[type]
-            torch.add(weight, asker @ unit.T, alpha=temperature, out=scores[:, at])
+        seen = self.seen_by(part, ends)
+        for column, unit, each, seers in zip(columns, asked_of, part.each, seen, strict=True):
+            for at, log_weight in seers:
+                weight = here.new_full((), math.log(each) + log_weight - temperature)
+                torch.add(weight, asker[at] @ unit.T, alpha=temperature, out=scores[at, column])
         place, each_of = np.full(len(self.vectors), -1), np.empty(int(stops[-1]))
         for at, column, each in zip(part.blocks, columns, part.each, strict=True):
             place[at], each_of[column] = np.arange(column.start, column.stop), each
@@ -179,18 +187,41 @@ class Teaching:
         cost = float((given * whole.log()).sum() - (share * hits).sum())
         scores *= (given / whole)[:, None]
         scores.index_put_(hit, -share, accumulate=True)
-        slopes = scores.to(self.products)
-        by_each = [slopes[:, at] @ unit for at, unit in zip(columns, asked_of, strict=True)]
-        by_here = torch.stack(by_each).sum(dim=0).to(here)
+        slopes, by_here = scores.to(self.products), torch.zeros_like(here)
         found = []
-        for column, unit, length in zip(columns, units, lengths, strict=True):
-            slope = (slopes[:, column].T @ asker).to(here)
+        for column, unit, read, seers in zip(columns, units, asked_of, seen, strict=True):
+            slope = torch.zeros_like(unit)
+            for at, _ in seers:
+                by_here[at] += slopes[at, column] @ read
+                slope += slopes[at, column].T @ asker[at]
+            found.append(slope)
+        for column, unit, length, slope in zip(columns, units, lengths, found, strict=True):
             asked = np.flatnonzero((place[rows] >= column.start) & (place[rows] < column.stop))
             slope[torch.from_numpy(place[rows[asked]] - column.start)] += by_here[torch.from_numpy(asked)]
             # of the vectors as they are, whose lengths do not matter
             slope -= (slope * unit).sum(dim=1, keepdim=True) * unit
-            found.append(slope.mul_(temperature / length))
+            slope.mul_(temperature / length)
         return Slopes(cost, found, float((by_here * here).sum()) * temperature)
+
+    def seen_by(self, part: Part, ends: np.ndarray) -> list[list[tuple[slice, float]]]:
+        """Of each block those asked who see it, and the logarithm of what it weighs beside its size.
+
+        Where nobody is wanted within a type, its items only keep their distance there: of its blocks they see
+        the first, which stands for all.
+        """
+        found: list[list[tuple[slice, float]]] = []
+        for place, type in enumerate(part.types):
+            count, first = part.types.count(type), place == part.types.index(type)
+            seers = []
+            for other in range(len(self.sizes)):
+                rows, weight = slice(int(ends[other]), int(ends[other + 1])), 0.0
+                if other == type:
+                    if self.apart[type] and not first:
+                        continue
+                    weight = self.own_weights[type] + (math.log(count) if self.apart[type] else 0.0)
+                seers.append((rows, float(weight)))
+            found.append(seers)
+        return found
 
 
 def own_type_weights(sizes: Sequence[int]) -> np.ndarray:
@@ -219,7 +250,7 @@ def spectral_directions(wanted: sp.csr_array, dim: int, seed: int = 0) -> np.nda
     both = sp.csr_array(scale @ both @ scale).astype(np.float32)
     width = min(dim + 10, both.shape[0])
     basis = rng.standard_normal((both.shape[0], width), dtype=np.float32)
-    for _ in range(6):
+    for _ in range(TURNS):
         basis = np.linalg.qr(both @ basis)[0].astype(np.float32)
     values, turn = np.linalg.eigh(basis.T @ (both @ basis))
     leading = np.argsort(-values)[:dim]

@@ -44,7 +44,6 @@ _TIME = (
 )
 ENOUGH = 0.95
 """Share of the known cells that must be dates."""
-_NO_TEXT = pa.scalar(None, pa.large_string())
 _DAY = 86_400_000_000  # in microseconds
 
 
@@ -144,7 +143,8 @@ def looks_like_dates(cells: Cells) -> bool:
 
 def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
     """Days of each distinct text, and whether day and month could be exchanged."""
-    texts = pc.if_else(pa.array(cells.known), cells.distinct, _NO_TEXT)
+    no_text = pa.scalar(None, pa.large_string())
+    texts = pc.if_else(pa.array(cells.known), cells.distinct, no_text)
     known = cells.counts[cells.known].sum()
 
     def enough(days: np.ndarray) -> bool:
@@ -152,7 +152,7 @@ def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
 
     iso = pc.fill_null(pc.match_substring_regex(texts, _ISO), False)
     if pc.any(iso).as_py():
-        days = _iso_days(pc.if_else(iso, texts, _NO_TEXT))
+        days = _iso_days(pc.if_else(iso, texts, no_text))
         if enough(days):
             return days, False
     bare, times = _without_times(texts)
@@ -161,7 +161,7 @@ def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
         fits = pc.fill_null(pc.match_substring_regex(bare, pattern), False)
         if not pc.any(fits).as_py():
             continue
-        days = _days(pc.strptime(pc.if_else(fits, bare, _NO_TEXT), format, "us", error_is_null=True))
+        days = _days(pc.strptime(pc.if_else(fits, bare, no_text), format, "us", error_is_null=True))
         if enough(days):
             read[format] = days + times
     for format, days in read.items():

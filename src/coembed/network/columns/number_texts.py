@@ -23,7 +23,6 @@ _MARKS = (
     ("'", ".", r"^[+-]?\d{1,3}('\d{3})+(\.\d+)?$"),
     ("", ",", _COMMA),
 )
-_NOTHING = pa.scalar("", pa.large_string())
 
 
 def plain_numbers(texts: pa.Array) -> pa.Array:
@@ -57,7 +56,7 @@ def _without_units(texts: pa.Array) -> pa.Array:
         if len(unit.filter(pc.not_equal(unit, "")).unique()) > 1:
             return texts
     number = (pc.struct_field(pieces, name) for name in ("sign", "minus", "digits"))
-    bare = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*number, _NOTHING))
+    bare = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*number, pa.scalar("", pa.large_string())))
     return pc.if_else(pieces.is_valid(), bare, texts)
 
 

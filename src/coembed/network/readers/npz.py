@@ -128,7 +128,10 @@ def _names(path: Path, arrays: dict[str, np.ndarray], kind: str) -> NameArray | 
     """Names as they were written: an array of texts, or packed."""
     if f"{kind}.bytes" in arrays:
         with reading(path, "a whole .npz file", REMEDY):
-            return np.asarray(Names(arrays[f"{kind}.bytes"], arrays[f"{kind}.offsets"]))
+            try:
+                return np.asarray(Names(arrays[f"{kind}.bytes"], arrays[f"{kind}.offsets"]))
+            except InputError as error:
+                raise InputError(f"{path}: {kind}: {error}; {REMEDY}") from None
     names = arrays.get(kind)
     if names is not None and (names.ndim != 1 or names.dtype.kind not in "USiu"):
         raise InputError(

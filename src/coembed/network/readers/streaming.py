@@ -230,14 +230,14 @@ class _Conversion:
             f"""
             CREATE TABLE pairs AS
             SELECT least(i, j) AS lo, greatest(i, j) AS hi,
-                   ({total} FILTER (WHERE i < j))::FLOAT AS forth,
-                   ({total} FILTER (WHERE i > j))::FLOAT AS back
+                   {_narrow(f"{total} FILTER (WHERE i < j)")} AS forth,
+                   {_narrow(f"{total} FILTER (WHERE i > j)")} AS back
             FROM edges WHERE i <> j GROUP BY lo, hi
             """
         )
         listed_loops, loops = self.tables.row(
             f"""SELECT count(*), count(*) FILTER (WHERE total <> 0)
-                FROM (SELECT {total}::FLOAT AS total FROM edges WHERE i = j GROUP BY i)"""
+                FROM (SELECT {_narrow(total)} AS total FROM edges WHERE i = j GROUP BY i)"""
         )
         self.tables.run("DROP TABLE edges")
         listed, both, uneven = self.tables.row(
@@ -268,7 +268,7 @@ class _Conversion:
 
     def _write_entries(self, nodes: int, attributes: int, valued: bool) -> None:
         """Join repeated rows."""
-        value = "sum(v)::FLOAT" if valued else "1::FLOAT"
+        value = _narrow("sum(v)") if valued else "1::FLOAT"
         rows = self.tables.count("SELECT count(*) FROM owned")
         self.tables.run(f"CREATE TABLE kept AS SELECT i, j, {value} AS v FROM owned GROUP BY i, j")
         self.tables.run("DROP TABLE owned")
@@ -324,3 +324,8 @@ class _Conversion:
         with self.tables.lent("asked", {"name": names, "pos": np.arange(len(names))}):
             found = [batch.column(0).to_numpy(zero_copy_only=False) for batch in self.tables.batches(query)]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+def _narrow(total: str) -> str:
+    """A sum as it is kept; what is too large for that is infinite, and refused where it is written."""
+    return f"CASE WHEN abs({total}) > {np.finfo(np.float32).max} THEN 'inf'::FLOAT ELSE ({total})::FLOAT END"
