@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from coembed.untrusted import check_kind
+
 _TYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -62,6 +64,7 @@ def save_file(arrays: dict[str, np.ndarray], path: Path) -> None:
 
 def open_file(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a file, mapped into memory and read-only; a strange file is a ValueError."""
+    check_kind(path)
     size = path.stat().st_size
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")

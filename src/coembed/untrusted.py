@@ -26,17 +26,21 @@ ITEMS = 1_000_000
 
 
 @contextmanager
-def reading(path: Path, what: str, remedy: str = "fetch or write it again") -> Iterator[None]:
-    """Whatever goes wrong inside is told as: the file is not whole.
+def reading(
+    path: Path, what: str, remedy: str = "fetch or write it again", pipes: bool = False
+) -> Iterator[None]:
+    """Whatever goes wrong inside is told as: the file is not whole. A pipe is none, unless `pipes` will do.
 
     Examples
     --------
-    >>> with reading(Path("a.npz"), "a whole .npz file"):
+    >>> with reading(Path(), "a whole network"):
     ...     raise KeyError("header")
     Traceback (most recent call last):
-    coembed.errors.InputError: a.npz is not a whole .npz file ('header'); fetch or write it again
+    coembed.errors.InputError: . is not a whole network ('header'); fetch or write it again
     """
     try:
+        if not pipes:
+            check_kind(path)
         yield
     except InputError:
         raise
@@ -64,11 +68,18 @@ def told(place: object) -> Iterator[None]:
 def check_place(path: Path) -> None:
     """Refuse what is neither a file nor a folder: a pipe may never end, a device never does."""
     try:
-        mode = path.stat().st_mode
+        check_kind(path)
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read ({_reason(error)}); check the path") from None
+
+
+def check_kind(path: Path) -> None:
+    """The same of what is there; else an OSError."""
+    mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError(f"{path} is neither a file nor a folder; copy what it gives to a file")
 

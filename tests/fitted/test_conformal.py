@@ -86,7 +86,7 @@ def test_a_class_that_is_hard_to_tell_is_left_out_no_oftener(rng):
 
 
 def test_sets_cover_no_more_for_never_being_empty(rng):
-    """A fifth is told in great doubt, but rightly: sets hold it anyway, so that less that is wrong need be."""
+    """A fifth is told in great doubt, but rightly: sets hold it anyway, so less of what is wrong need be."""
     hits = []
     for _ in range(30):
         truth, kind = rng.integers(0, 4, 1400), rng.choice(3, 1400, p=[0.68, 0.12, 0.2])

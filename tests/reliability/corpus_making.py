@@ -157,7 +157,7 @@ def _models(network: object) -> None:
     write(general, CORPUS / "mapped-types", "mapped")
     small = {"epochs": 2, "dim": 3, "hidden": 4, "rank": 3, "space_dim": 6}
     save(_doubting(fit(general, preset_settings("best", **small))), CORPUS / "model")
-    paper = preset_settings("paper", epochs=2, dim=3, hidden=4)
+    paper = preset_settings("paper", epochs=2, dim=3, hidden=4, block=1024)
     save(fit(network, paper), CORPUS / "model-paper")
     fit(network, paper, checkpoints=Checkpoints(CORPUS / "checkpoint", minutes=0))
 

@@ -125,6 +125,20 @@ def _as_it_is(reader: str) -> str:
         return READ.get(reader, read_network)(Path(place) / "copy")
 
 
+def try_strange(case: str) -> str:
+    """A pipe that nobody writes to, or a device that never ends, in the place of one of the files."""
+    reader, name, strange = case.split("#")
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=SCRATCH) as place:
+        copy = Path(place) / "copy"
+        shutil.copytree(CORPUS / reader, copy)
+        (copy / name).unlink()
+        if strange == "pipe":
+            os.mkfifo(copy / name)
+        else:
+            (copy / name).symlink_to("/dev/zero")
+        return READ.get(reader, read_network)(copy)
+
+
 def _source(reader: str) -> Path:
     shared = {"streaming": "links", "npz-arrays": "npz", "mapped-arrays": "mapped"}
     return CORPUS / shared.get(reader, reader)
@@ -383,7 +397,7 @@ def _checkpoint(folder: Path) -> str:
     from coembed.settings import preset_settings
     from coembed.training import Checkpoints, fit
 
-    settings = preset_settings("paper", epochs=2, dim=3, hidden=4)
+    settings = preset_settings("paper", epochs=2, dim=3, hidden=4, block=1024)  # as the corpus was made
     fitted = fit(
         open_mapped(CORPUS / "mapped"), settings, checkpoints=Checkpoints(folder, minutes=100, resume=True)
     )

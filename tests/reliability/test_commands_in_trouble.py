@@ -181,7 +181,7 @@ def test_killed_at_any_time(places, tmp_path, command):
         if kill % 2:
             process.join(lasts * 1.1 * kill / KILLS)
         else:  # as soon as anything is another on the disk, and some steps of writing later
-            changes = 1 + kill % 10
+            changes = 1 + kill // 2 % 3
             while process.is_alive() and changes:
                 if (after := look(tmp_path)) != before:
                     before, changes = after, changes - 1
@@ -189,7 +189,7 @@ def test_killed_at_any_time(places, tmp_path, command):
         process.kill()
         process.join()
         assert whole(command, target), f"kill {kill}"
-    assert writing > KILLS // 10, "hardly any was killed while it wrote"
+    assert writing, "none was killed while it wrote"
     assert ended(arguments) == 0
     assert whole(command, target)
     left = [each for each in tmp_path.rglob(".*") if each.name != ".lock"]

@@ -1,7 +1,7 @@
 """Changed files of every format: what comes of them is whole, or refused in one sentence; nothing else."""
 
 import pytest
-from fuzzing import READERS
+from fuzzing import CORPUS, READERS
 from guarded import Guarded
 
 FAST, SLOW, BATCH = 1_000, 20_000, 1_000
@@ -30,6 +30,16 @@ def test_what_is_not_changed_is_read(child, reader):
 @pytest.mark.parametrize("reader", READERS)
 def test_what_is_changed_is_read_whole_or_refused(child, reader):
     assert not finds(child, reader, 0, FEWER.get(reader, FAST))
+
+
+@pytest.mark.parametrize("reader", [each for each in READERS if (CORPUS / each).is_dir()])
+def test_a_pipe_or_a_device_in_the_place_of_a_file_is_not_waited_for(reader):
+    files = [each for each in (CORPUS / reader).rglob("*") if each.is_file()]
+    with Guarded("fuzzing.try_strange", seconds=20) as guarded:
+        for file in files[:6]:
+            for strange in ("pipe", "device"):
+                said = guarded(f"{reader}#{file.relative_to(CORPUS / reader)}#{strange}")
+                assert said.startswith(("read: ", "refused: ")), (file.name, said)
 
 
 @pytest.mark.slow

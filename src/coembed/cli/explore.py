@@ -245,7 +245,7 @@ def _token(token: str | None, file: Path | None) -> str | None:
         return token
     if token is not None:
         raise InputError("give --token or --token-file, not both")
-    with reading(file, "a text"):
+    with reading(file, "a text", pipes=True):
         lines = file.read_text(encoding="utf-8").splitlines()
     if not lines or not lines[0].strip():
         raise InputError(f"{file} is empty; put the token on its first line")

@@ -27,6 +27,7 @@ from coembed.distributed.partition import Partition
 from coembed.errors import InputError, one_line
 from coembed.files import checksum, make_folder, put_in_place, written
 from coembed.tensor_files import open_file, save_file
+from coembed.untrusted import check_kind
 
 RECORD = "checkpoint.json"
 FORMAT, VERSION = "coembed checkpoint", 1
@@ -174,8 +175,9 @@ class Checkpoints:
     ) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
         """What :meth:`save` was given last, own rows of what is `dealt` out now; None if there is nothing."""
         path = self.folder / RECORD
-        if not path.is_file():
+        if not path.exists():
             return None
+        check_kind(path)
         try:
             whole = json.loads(path.read_text(encoding="utf-8"))
             if whole["format"] != FORMAT or whole["version"] > VERSION:
@@ -206,6 +208,7 @@ class Checkpoints:
         if not _STATE.fullmatch(name):
             raise ValueError("it names a strange file")
         # each process reads through its share of the files; of the others it needs some rows
+        check_kind(self.folder / name)
         if place % self.processes == self.rank and checksum(self.folder / name) not in name:
             raise ValueError("its state is damaged")
         return open_file(self.folder / name)

@@ -38,6 +38,7 @@ from coembed.network.readers.mapped_arrays import (
     text_of,
 )
 from coembed.network.readers.mapped_types import GENERAL, open_types, save_types
+from coembed.untrusted import check_kind
 
 __all__ = [
     "RECORD",
@@ -66,9 +67,10 @@ _REMEDY = "write it again with `coembed convert`"
 def is_mapped(folder: Path) -> bool:
     """Whether a folder says that it is a mapped network."""
     try:
+        check_kind(folder / RECORD)  # opening a pipe would wait for whoever writes to it
         with (folder / RECORD).open("rb") as file:
             return FORMAT.encode() in file.read(4096)
-    except OSError:
+    except (OSError, InputError):
         return False
 
 
@@ -188,6 +190,7 @@ def _write_record(folder: Path, version: int, arrays: Iterable[str], record: dic
 def _read_record(place: Path) -> dict[str, Any]:
     path = place / RECORD
     try:
+        check_kind(path)
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{place} is not a mapped network: it has no {RECORD}; {_REMEDY}") from None

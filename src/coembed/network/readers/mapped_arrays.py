@@ -13,6 +13,7 @@ from coembed.errors import InputError
 from coembed.network.items import unique_names
 from coembed.network.matrix_checks import Rules, check_entries
 from coembed.network.names import Names
+from coembed.untrusted import check_kind
 
 Check = Literal["sizes", "bounds", "full"]
 RECORD = "network.json"
@@ -70,6 +71,7 @@ class ArrayFile:
 def open_array(place: Path, name: str, said: Any) -> np.ndarray:
     path = array_path(place, name)
     try:
+        check_kind(path)
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise InputError(f"{path.name} is missing") from None
