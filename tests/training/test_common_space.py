@@ -149,6 +149,12 @@ def test_half_of_the_bits_only_where_the_processor_multiplies_them(able, wanted,
     assert space_teaching.products_in() == wanted
 
 
+def test_a_torch_that_cannot_tell_multiplies_all_bits(monkeypatch):
+    for name in space_teaching.HALF_OF_THE_BITS:
+        monkeypatch.delattr(torch.cpu, name)
+    assert space_teaching.products_in() == torch.float32
+
+
 def test_what_is_wanted_comes_near():
     wanted = sp.csr_array(np.kron(np.eye(4), np.ones((10, 10)) - np.eye(10)) / 9)
     found = taught_directions(wanted.astype(np.float32), [20, 20], dim=8, most=60)

@@ -33,6 +33,8 @@ TURNS = 3
 """Of the subspace where teaching begins: more are not worth their time."""
 LEARNING_RATE, BETAS = 0.05, (0.9, 0.99)
 TEMPERATURE = 12.0
+HALF_OF_THE_BITS = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+"""How torch tells that the processor has them."""
 
 
 def products_in() -> torch.dtype:
@@ -40,7 +42,8 @@ def products_in() -> torch.dtype:
 
     What torch calls supported takes four times as long as whole numbers where it is only imitated.
     """
-    able = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    # private to torch: one that lacks them is told nothing, and multiplies all bits
+    able = any(getattr(torch.cpu, name, bool)() for name in HALF_OF_THE_BITS)
     return torch.bfloat16 if able else torch.float32
 
 
