@@ -25,7 +25,7 @@ from coembed.experiments.benchmark_networks import open_network
 STAGES = {
     "fit": (
         *("look_at", "training_views", "call_ensemble", "train", "validation_figures", "with_cell_models"),
-        *("with_way_models", "with_pair_scores", "with_common_space", "with_pair_shifts", "with_pair_doubt"),
+        *("with_way_models", "with_pair_scores", "with_common_space", "with_pair_doubt"),
     ),
     "label_ensemble": ("discriminators", "linear", "trees", "spreading"),
     "pair_score_weights": ("item_vectors", "weigh", "ordering"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import minimize
 
 from coembed.fitted.gaussians import with_observed
 from coembed.fitted.space import RelationFit
@@ -206,15 +207,15 @@ def cheapest(features: np.ndarray, values: np.ndarray, likelihood: str) -> np.nd
     scale = np.maximum(np.sqrt(np.mean(features**2, axis=0)), 1e-9)
     inputs = torch.as_tensor(features / scale, dtype=torch.float64)
     wanted = torch.as_tensor(values, dtype=torch.float64)
-    weights = torch.zeros(features.shape[1], dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights], max_iter=STEPS, line_search_fn="strong_wolfe")
     kind = LIKELIHOODS[likelihood]
 
-    def closure() -> torch.Tensor:
-        optimiser.zero_grad()
+    def cost(at: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = torch.tensor(at, requires_grad=True)
         loss = kind.cost(inputs @ weights, wanted).mean() + PULL * weights.square().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return loss
+        (slope,) = torch.autograd.grad(loss, weights)
+        return loss.item(), slope.numpy()
 
-    optimiser.step(closure)  # type: ignore[arg-type]
-    return (weights.detach().numpy() / scale).astype(np.float32)
+    # not an optimiser of torch: the first of these imports a compiler, which takes longer than this
+    start, options = np.zeros(features.shape[1]), {"maxiter": STEPS}
+    found = minimize(cost, start, jac=True, method="L-BFGS-B", options=options).x
+    return np.asarray(found / scale, dtype=np.float32)

@@ -35,7 +35,6 @@ from coembed.training.label_views import LabelViews, label_views
 from coembed.training.loop import train
 from coembed.training.pair_errors import with_pair_doubt
 from coembed.training.pair_score_weights import with_pair_scores
-from coembed.training.pair_shifts import with_pair_shifts
 from coembed.training.prepared import Prepared, Whole
 from coembed.training.several_label_ensemble import calibrated
 from coembed.training.way_ensemble import with_way_models
@@ -230,7 +229,7 @@ def learn(
         fitted = with_pair_scores(fitted, held)
     if settings.space_dim and not interrupted:
         fitted = with_common_space(fitted, held, tell)
-    return with_pair_doubt(with_pair_shifts(fitted, held), held) if weighing else fitted
+    return with_pair_doubt(fitted, held) if weighing else fitted
 
 
 def _trained(

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from coembed.fitted import Fitted
-from coembed.fitted.chances import NEARLY, prevalence
-from coembed.training.holdout import Holdout
-from coembed.training.pair_errors import absent_scores
+from coembed.fitted.chances import NEARLY
 
 FARTHEST = 40.0
 WIDTH = 0.01
 """Logits this near are one: millions of them are some thousand, and the shift is told to two digits."""
-
-
-def with_pair_shifts(fitted: Fitted, holdout: Holdout) -> Fitted:
-    """The result with shifts that make pairs at random as likely as pairs are frequent."""
-    fits = dict(fitted.relations)
-    for name, (present, _) in holdout.pairs.items():
-        relation, fit = fitted.network.relation(name), fits[name]
-        share = prevalence(relation)
-        if not 0 < share < 1:
-            continue
-        shifts = {}
-        for kind in {"likely", "codes"} & fit.blends.keys():
-            asked = replace(
-                fitted, relations={**fitted.relations, name: replace(fit, by_codes=kind == "codes")}
-            )
-            # of rare pairs, those kept aside stand beside too few absent ones
-            shifts[kind] = shift_to(
-                share, asked.score(name, present), absent_scores(asked, relation, present)[0]
-            )
-        fits[name] = replace(fit, shifts=dict(sorted(shifts.items())))
-    return replace(fitted, relations=fits)
 
 
 def shift_to(share: float, present: np.ndarray, absent: np.ndarray) -> float:
