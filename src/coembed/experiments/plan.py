@@ -110,7 +110,7 @@ def table_cells(experiment: str, choice: Choice) -> list[Cell]:
     --------
     >>> cells = table_cells("table2", Choice(("cora",), methods=("scan",), seeds=(0,)))
     >>> [cell.row for cell in cells]
-    ['scan-best', 'scan-paper', 'scan-best-nolabels']
+    ['scan-best', 'scan-paper', 'scan-fast', 'scan-best-nolabels']
     """
     task = TABLES[experiment]
     return [
