@@ -1,5 +1,6 @@
 """Never worse than a simple method: few labels, odd networks, members ahead, whom the answer trusts."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import networkx as nx
@@ -128,6 +129,18 @@ def test_what_is_said_together_is_not_below_the_best_member():
     assert found.accuracy["together"] >= found.accuracy["linear"] - 0.02
     hidden = known < 0
     assert np.mean(found.opinion.argmax(axis=1)[hidden] == classes[hidden]) > 0.88
+
+
+def test_labels_of_a_fold_have_no_part_in_what_that_fold_says(monkeypatch):
+    classes = np.random.default_rng(1).integers(0, 3, 300)
+    members, own = members_of(classes, classes, discriminators=0.4, linear=0.7)
+    heard = []
+    monkeypatch.setattr(label_ensemble, "cross_conformal", lambda by_fold, *_: heard.append(by_fold))
+    _combined(members, own)
+    changed = np.where(own.folds == 0, (classes + 1) % 3, classes)
+    _combined(members, replace(own, labels=changed))
+    np.testing.assert_array_equal(heard[0][0], heard[1][0])
+    assert not np.array_equal(heard[0][1], heard[1][1])
 
 
 def test_a_member_that_is_ahead_is_followed_and_named(monkeypatch):

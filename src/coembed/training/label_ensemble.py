@@ -244,9 +244,12 @@ def _combined(
     right = {name: each.argmax(axis=1) == truth for name, each in told.items()}
     names, follows = list(members), ""
     for _ in range(2):
-        weights = _stacked([told[name] for name in names], truth)
+        # a fold's labels have no part in how its members are weighed, either: they are to say how sure to be
+        weights = [
+            _stacked([told[name][fold != f] for name in names], truth[fold != f]) for f in range(FOLDS)
+        ]
         by_fold = [
-            softmax(sum(w * members[name][f] for w, name in zip(weights, names, strict=True)), axis=1)
+            softmax(sum(w * members[name][f] for w, name in zip(weights[f], names, strict=True)), axis=1)
             for f in range(FOLDS)
         ]
         strength = _strength(by_fold, own, known, truth, fold, strengths)
@@ -261,7 +264,8 @@ def _combined(
     }
     opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
     opinion[known] = _out_of_fold(by_fold, own, known, fold, strength)  # by those who have not seen the label
-    named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in zip(names, weights, strict=True)}
+    counted = zip(names, np.mean(weights, axis=0), strict=True)
+    named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in counted}
     share = HALF if follows in ("", "discriminators") else 1.0  # the model is a discriminator itself
     by_fold = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
     doubt = cross_conformal(by_fold, own.labels, own.folds)
@@ -299,16 +303,25 @@ def _strength(
 
 
 def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
-    """Weights, none below zero, of the members' logits, whose sum comes nearest to the truth."""
-    rows = np.arange(len(truth))
+    """Weights, none below zero, of the members' logits, whose sum comes nearest to the truth.
 
-    def cost(log_weights: np.ndarray) -> float:
-        mixed = sum(w * logits for w, logits in zip(np.exp(log_weights), told, strict=True))
+    Examples
+    --------
+    >>> right, wrong = np.array([[2.0, 0.0]] * 50), np.array([[0.0, 2.0]] * 50)
+    >>> _stacked([right, wrong], np.array([0] * 45 + [1] * 5)).round(2)
+    array([1.87, 0.77])
+    """
+    logits, rows = np.stack(told), np.arange(len(truth))
+    said_of_truth = logits[:, rows, truth].mean(axis=1)
+
+    def cost(log_weights: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = np.exp(log_weights)
+        mixed = log_softmax(np.einsum("m,mik->ik", weights, logits), axis=1)
+        expected = np.einsum("mik,ik->m", logits, np.exp(mixed)) / len(rows)
         # a pinch of decay: with few labels no member is believed without end
-        return float(-log_softmax(mixed, axis=1)[rows, truth].mean() + 1e-3 * (log_weights**2).sum())
+        decay, slope = 1e-3 * (log_weights**2).sum(), 2e-3 * log_weights
+        return float(decay - mixed[rows, truth].mean()), weights * (expected - said_of_truth) + slope
 
     start = np.full(len(told), -math.log(len(told)))
-    found = minimize(
-        cost, start, method="Nelder-Mead" if len(told) > 1 else "Powell", options={"maxiter": 400}
-    )
-    return np.exp(np.clip(found.x, -5, 3))
+    found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=[(-5.0, 3.0)] * len(told))
+    return np.exp(found.x)
