@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from coembed.errors import InputError
 
 MOST_KEPT = 2000
 """Known cases that are kept to compare new ones with: more would tell a promise of .99 no better."""
-DRAWN = 8
-"""Labels that a class needs to count for as much as all labels together in how strange is usual of it."""
+DRAWN = 20
+"""Labels that a class needs to count for as much as all labels together in how strange is usual of it: with
+fewer, a label that is far off would make itself look less strange than new items that are as far off."""
 LEAST = 1e-4
 """No class is less probable than this, and no usual surprise varies less."""
 HARDLY_LESS = 0.9
@@ -61,42 +62,13 @@ class ClassScale(NamedTuple):
         --------
         >>> scale = ClassScale.of(np.array([0.0, 1.0] * 500 + [3.0]), np.array([0] * 1000 + [1]), 3)
         >>> scale.mean.round(2), scale.spread.round(2)
-        (array([0.5 , 0.78, 0.5 ], dtype=float32), array([0.5 , 0.88, 0.51], dtype=float32))
+        (array([0.5 , 0.62, 0.5 ], dtype=float32), array([0.5 , 0.72, 0.51], dtype=float32))
         """
         counts = np.bincount(classes, minlength=n_classes)
         sums = np.bincount(classes, surprises, minlength=n_classes)
-        squares = np.bincount(classes, surprises**2, minlength=n_classes)
-        return cls._drawn(counts, sums, squares, surprises.mean(), surprises.var())
-
-    @classmethod
-    def of_others(cls, surprises: np.ndarray, classes: np.ndarray, n_classes: int) -> ClassScale:
-        """Of each label's class by all labels but itself (a row a label).
-
-        Who has a part in what is usual looks less strange beside it than a new item that has none: a few
-        labels of which one is far off would have the others, and new items, compared with too little.
-
-        Examples
-        --------
-        >>> surprises, same = np.array([0.1, 0.3] * 10 + [5.0]), np.zeros(21, dtype=int)
-        >>> float(ClassScale.of(surprises, same, 1).strangeness(surprises)[-1].round(1))
-        4.5
-        >>> float(ClassScale.of_others(surprises, same, 1).strangeness(surprises)[-1].round(1))
-        48.0
-        """
-        counts = np.bincount(classes, minlength=n_classes)[classes] - 1
-        sums = np.bincount(classes, surprises, minlength=n_classes)[classes] - surprises
-        squares = np.bincount(classes, surprises**2, minlength=n_classes)[classes] - surprises**2
-        others = max(len(surprises) - 1, 1)
-        mean = (surprises.sum() - surprises) / others
-        variance = ((surprises**2).sum() - surprises**2) / others - mean**2
-        return cls._drawn(counts, sums, squares, mean, variance)
-
-    @classmethod
-    def _drawn(cls, counts: Any, sums: Any, squares: Any, all_mean: Any, all_variance: Any) -> ClassScale:
-        """Of classes, by the sums of their surprises and of the squares of these."""
-        mean = (sums + DRAWN * all_mean) / (counts + DRAWN)
-        about_mean = np.maximum(squares - 2 * mean * sums + counts * mean**2, 0)
-        spread = np.sqrt((about_mean + DRAWN * np.maximum(all_variance, 0)) / (counts + DRAWN))
+        mean = (sums + DRAWN * surprises.mean()) / (counts + DRAWN)
+        squares = np.bincount(classes, (surprises - mean[classes]) ** 2, minlength=n_classes)
+        spread = np.sqrt((squares + DRAWN * surprises.var()) / (counts + DRAWN))
         return cls(mean.astype(np.float32), np.maximum(spread, LEAST).astype(np.float32))
 
     def strangeness(self, surprises: np.ndarray, classes: np.ndarray | slice = ALL) -> np.ndarray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coembed.fitted.conformal import NOT_STRANGE, ClassDoubt, ClassScale, kept, likeliest, p_values, surprise
+from coembed.fitted.conformal import ClassDoubt, ClassScale, kept, p_values, surprise
 
 CHUNK = 100_000
 GIVEN_UP = 0.03
@@ -33,10 +33,8 @@ class _Known:
     def of(cls, probabilities: np.ndarray, truth: np.ndarray) -> _Known:
         """A row a labelled item: what was said of it, and its class."""
         rows, n_classes = np.arange(len(truth)), probabilities.shape[1]
-        surprises = surprise(probabilities[rows, truth])
-        scale = ClassScale.of(surprises, truth, n_classes)
-        found = ClassScale.of_others(surprises, truth, n_classes).strangeness(surprises)
-        found = np.where(likeliest(probabilities)[rows, truth], NOT_STRANGE, found)
+        scale = ClassScale.of(surprise(probabilities[rows, truth]), truth, n_classes)
+        found = scale.of_classes(probabilities)[rows, truth]
         return cls(scale, np.sort(found), tuple(np.sort(found[truth == k]) for k in range(n_classes)))
 
     def p_values(self, probabilities: np.ndarray) -> np.ndarray:

@@ -30,7 +30,8 @@ from coembed.training.closed_form_result import closed_form_result
 from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
-from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
+from coembed.training.label_combination import MOST_ASKED, best_temperature
+from coembed.training.label_ensemble import call_ensemble, labels_to_spare
 from coembed.training.label_views import LabelViews, label_views
 from coembed.training.loop import train
 from coembed.training.pair_errors import with_pair_doubt
@@ -45,8 +46,6 @@ from coembed.views.lens import MOST_SECOND
 
 WHOLE_BYTES = BYTES // 2
 """Dense views up to which they are made again with what was kept aside. Larger networks lose little by it."""
-MOST_ASKED = 20_000
-"""Unlabelled items that are enough to tell how sure the model is."""
 
 
 def fit(
