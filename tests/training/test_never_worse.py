@@ -6,15 +6,17 @@ from types import SimpleNamespace
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 
+from coembed.distributed.partition import Partition
 from coembed.network import Network
 from coembed.settings import preset_settings
-from coembed.training import fit, label_ensemble
+from coembed.training import extraction, fit, label_ensemble
 from coembed.training.few_labels import ALIKE, BOTH, LINKS, opinion_of_few
 from coembed.training.label_combination import how_far_to_lean
 from coembed.training.label_ensemble import _combined
 from coembed.training.label_members import _linear, linear
-from coembed.training.label_views import FOLDS, LabelledType, folds_of, spread, walk_within
+from coembed.training.label_views import FOLDS, LabelledType, folds_of, smoothed, spread, walk_within
 from coembed.views import look, readings
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16, "space_dim": 0}
@@ -161,6 +163,20 @@ def test_who_leans_towards_the_links_is_as_sure_as_is_right():
     assert right > np.mean(said.argmax(axis=1)[hidden] == classes[hidden]) + 0.05
     meek = own.smoothed(said, found.strength).max(axis=1)[hidden].mean()
     assert abs(found.of(said, own).max(axis=1)[hidden].mean() - right) < 0.03 < right - meek
+
+
+def test_a_model_that_leans_is_as_sure_as_the_ensemble():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 600)
+    network = Network.build(joined(rng, classes, 0.02, 0.01), labels=np.where(classes < 2, -1, 2))
+    opinion = np.where(np.arange(3) == classes[:, None], 0.9, 0.05).astype(np.float32)
+    prepared = SimpleNamespace(strengths={"node": 0.8}, opinions={"node": opinion}, whole={})
+    rows = Partition.whole(600)
+    found = extraction._leaning(torch.as_tensor(opinion), network, "node", rows, prepared).numpy()
+    hidden = classes < 2
+    meek = smoothed(walk_within(network, "node"), opinion, network.labels, 0.8)
+    assert meek[hidden].max(axis=1).mean() < 0.8
+    assert found[hidden].max(axis=1).mean() == pytest.approx(0.9, abs=0.02)
 
 
 def test_a_member_that_is_ahead_is_followed_and_named(monkeypatch):
