@@ -32,6 +32,7 @@ from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
 from coembed.training.label_combination import MOST_ASKED, best_temperature
 from coembed.training.label_ensemble import call_ensemble, labels_to_spare
+from coembed.training.label_members import label_decay
 from coembed.training.label_views import LabelViews, label_views
 from coembed.training.loop import train
 from coembed.training.pair_errors import with_pair_doubt
@@ -256,7 +257,7 @@ def _trained(
         learning_rate=settings.learning_rate,
         schedule=settings.schedule,
         weight_decay=settings.weight_decay,
-        label_decay=settings.label_decay,
+        label_decay=label_decay(settings, _most_classes(visible)),
         seed=settings.seed,
         validate=partial(validation_figures, model, visible, held, prepared.labels) if held else None,
         choose=chosen_by,
@@ -289,6 +290,12 @@ def _with_known_labels(network: Network) -> list[str]:
         if known is not None and len(known.known):
             found.append(name)
     return found
+
+
+def _most_classes(network: Network) -> int:
+    """Of a type whose items have one class each."""
+    known = [network.items(name).labels for name in _with_known_labels(network)]
+    return max((each.n_classes for each in known if each is not None and not each.several), default=1)
 
 
 def _calibration(model: SVAE, prepared: Prepared, type: str) -> Calibration:
