@@ -3,9 +3,11 @@
     python benchmarks/coverage.py --data DIR --out FILE.jsonl [--network NAME ...] [--splits 100]
 
 A tenth of the labels is known. A line of JSON for each network and split, written when it is done; those
-there are not run again. Ends with a table of means; with --table that is all. Beside our sets: plain
-thresholding (the likeliest classes that sum to the coverage) and plain split-conformal sets (one fold of the
-labels kept aside, -p for a score).
+there are not run again. Ends with a table of means; with --table that is all. With --kept FOLDER what members
+say is kept there, so that rules of sets can be compared in a moment.
+
+Beside our sets: plain thresholding (the likeliest classes that sum to the coverage) and plain split-conformal
+sets (one fold of the labels kept aside, -p for a score).
 """
 
 from __future__ import annotations
@@ -112,14 +114,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--network", nargs="*", default=list(NETWORKS))
     parser.add_argument("--splits", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the first split")
+    parser.add_argument("--kept", type=Path)
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
     done = RecordFile(given.out, ("network", "seed"))
     for name in [] if given.table else given.network:
         alone = None
-        for seed in range(given.splits):
+        for seed in range(given.first, given.first + given.splits):
             if done.get(name, seed) is None:
-                alone = alone or EnsembleAlone.read(given.data, name)
+                alone = alone or EnsembleAlone.read(given.data, name, given.kept)
                 done.append({"network": name, "seed": seed} | one_split(alone, seed))
     table(done, given.network)
 

@@ -27,13 +27,13 @@ TARGETS = (0.1, 0.2, 0.5)
 HIDDEN = 0.1
 
 
-def one_split(network: Network, name: str, seed: int) -> dict:
+def one_split(network: Network, name: str, seed: int, preset: str) -> dict:
     """Lengths of the lists and how many of each are wrong, by target."""
     relation = network.relation(name)
     split = split_pairs(network, name, validation=0.0, test=HIDDEN, seed=seed)
     shown = network.with_values({name: without(relation.values, split.test, relation.pairing)})
     # of what is shown as many entries are kept aside as are hidden
-    settings = preset_settings("best", seed=seed, space_dim=0, validation_pairs=HIDDEN / (1 - HIDDEN))
+    settings = preset_settings(preset, seed=seed, space_dim=0, validation_pairs=HIDDEN / (1 - HIDDEN))
     fitted = fit(shown, settings)
     ends = np.concatenate([split.test, split.test[:, ::-1]]) if relation.pairing.undirected else split.test
     hidden = sp.csr_array((np.ones(len(ends), np.float32), ends.T), shape=relation.values.shape)
@@ -68,16 +68,18 @@ def main() -> None:
     parser.add_argument("--network", nargs="*", default=list(NETWORKS))
     parser.add_argument("--relation", nargs="*", default=["links", "attributes"])
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first split")
+    parser.add_argument("--preset", default="best", choices=("best", "fast"))
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
-    done = RecordFile(given.out, ("network", "relation", "seed"))
+    done = RecordFile(given.out, ("preset", "network", "relation", "seed"))
     for name in [] if given.table else given.network:
         network = read(given.data / f"{name}.npz")
-        for seed in range(given.splits):
+        for seed in range(given.first, given.first + given.splits):
             for relation in given.relation:
-                if done.get(name, relation, seed) is None:
-                    case = {"network": name, "relation": relation, "seed": seed}
-                    done.append(case | one_split(network, relation, seed))
+                if done.get(given.preset, name, relation, seed) is None:
+                    case = {"preset": given.preset, "network": name, "relation": relation, "seed": seed}
+                    done.append(case | one_split(network, relation, seed, given.preset))
     print("| network | relation | splits | one pair in | " + " | ".join(map(str, TARGETS)) + " |")
     found = list(done.records().values())
     for name, relation in dict.fromkeys((r["network"], r["relation"]) for r in found):

@@ -107,7 +107,8 @@ class Settings:
     weight_decay: float = 0.0
     """Pull of all weights towards zero."""
     label_decay: float = 0.0
-    """The pull of the discriminator's own weights, in place of `weight_decay`, where it is larger."""
+    """The pull of the discriminator's own weights, in place of `weight_decay`, where it is larger; of more
+    than ten classes it falls with the square of their number."""
     calibrate: bool = False
     """Whether label probabilities are made to mean what they say, by a temperature (`views` only)."""
     validation: float = 0.0

@@ -39,6 +39,19 @@ def test_sets_hold_the_true_class_as_often_as_promised(rng, coverage):
     assert 1 < np.mean(sizes) < 3.5
 
 
+def test_few_labels_of_each_class_are_hardly_compared_with_themselves(rng):
+    """A label that makes up what is usual of its class looks less strange than new items do."""
+    hits = []
+    for _ in range(150):
+        truth, probabilities = made_up(rng, 540, sharpness=4.0)
+        told = probabilities ** rng.uniform(0.5, 2.0, size=4)  # each class is told more or less boldly
+        told /= told.sum(axis=1, keepdims=True)
+        doubt = split_conformal(told, truth, np.arange(40))
+        inside = class_sets(doubt.p_values, told, 0.97)[40:]
+        hits.append(inside[np.arange(500), truth[40:]].mean())
+    assert np.mean(hits) > 0.967
+
+
 def test_the_folds_together_keep_the_promise(rng):
     """Models of the folds that differ by noise: their median covers what one alone would."""
     hits = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,8 +23,9 @@ from coembed.training import closed_form_space, common_space, fit
 from coembed.training.closed_form_relations import _usual
 from coembed.training.closed_form_result import _cell_codes
 from coembed.training.extraction import Calibration
-from coembed.training.label_ensemble import Ensemble, _strength, best_temperature
-from coembed.training.label_views import SPREAD, _spread_several, spread_all
+from coembed.training.label_combination import best_temperature, how_far_to_lean
+from coembed.training.label_ensemble import Ensemble
+from coembed.training.label_views import FOLDS, SPREAD, LabelledType, _spread_several, spread_all
 from coembed.training.several_label_ensemble import one_by_one
 from coembed.training.space_choice import KeptAside, leaning
 
@@ -74,8 +74,10 @@ def test_no_temperature_is_beyond_twenty() -> None:
 
 
 def test_without_links_nothing_leans_towards_them() -> None:
-    own = SimpleNamespace(walk=None)
-    assert _strength([], own, np.arange(0), np.arange(0), np.arange(0), (0.0, 1.0)) == 0.0
+    labels = np.arange(10) % 2
+    own = LabelledType(labels, 2, np.arange(10) % FOLDS, None)
+    said = [np.full((10, 2), 0.5)] * FOLDS
+    assert how_far_to_lean(said, own, (0.0, 0.9)).strength == 0.0
 
 
 def test_a_table_has_trees_and_shares_of_classes_among_its_members(general: Fitted) -> None:

@@ -1,18 +1,22 @@
 """Never worse than a simple method: few labels, odd networks, members ahead, whom the answer trusts."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 
+from coembed.distributed.partition import Partition
 from coembed.network import Network
 from coembed.settings import preset_settings
-from coembed.training import fit, label_ensemble
+from coembed.training import extraction, fit, label_ensemble
 from coembed.training.few_labels import ALIKE, BOTH, LINKS, opinion_of_few
+from coembed.training.label_combination import how_far_to_lean
 from coembed.training.label_ensemble import _combined
 from coembed.training.label_members import _linear, linear
-from coembed.training.label_views import FOLDS, LabelledType, folds_of, spread, walk_within
+from coembed.training.label_views import FOLDS, LabelledType, folds_of, smoothed, spread, walk_within
 from coembed.views import look, readings
 
 SMALL = {"epochs": 4, "dim": 8, "hidden": 8, "rank": 16, "space_dim": 0}
@@ -130,16 +134,62 @@ def test_what_is_said_together_is_not_below_the_best_member():
     assert np.mean(found.opinion.argmax(axis=1)[hidden] == classes[hidden]) > 0.88
 
 
+def test_labels_of_a_fold_have_no_part_in_what_that_fold_says(monkeypatch):
+    classes = np.random.default_rng(1).integers(0, 3, 300)
+    members, own = members_of(classes, classes, discriminators=0.4, linear=0.7)
+    heard = []
+    monkeypatch.setattr(label_ensemble, "cross_conformal", lambda by_fold, *_: heard.append(by_fold))
+    _combined(members, own)
+    changed = np.where(own.folds == 0, (classes + 1) % 3, classes)
+    _combined(members, replace(own, labels=changed))
+    np.testing.assert_array_equal(heard[0][0], heard[1][0])
+    assert not np.array_equal(heard[0][1], heard[1][1])
+
+
+def test_who_leans_towards_the_links_is_as_sure_as_is_right():
+    """Opinions that are right as often as they say; a mean over links says it of itself less often."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 1500)
+    evidence = np.eye(3)[classes] + rng.normal(0, 0.7, (1500, 3))
+    said = np.exp(evidence / 0.49)
+    said /= said.sum(axis=1, keepdims=True)
+    known = np.where(np.arange(1500) < 500, classes, -1)
+    walk = walk_within(Network.build(joined(rng, classes, 0.02, 0.004)), "node")
+    own = LabelledType(known, 3, folds_of(known, 0), walk)
+    found = how_far_to_lean([said] * FOLDS, own, (0.0, 0.5, 0.8))
+    assert found.strength > 0
+    hidden = known < 0
+    right = np.mean(found.of(said, own).argmax(axis=1)[hidden] == classes[hidden])
+    assert right > np.mean(said.argmax(axis=1)[hidden] == classes[hidden]) + 0.05
+    meek = own.smoothed(said, found.strength).max(axis=1)[hidden].mean()
+    assert abs(found.of(said, own).max(axis=1)[hidden].mean() - right) < 0.03 < right - meek
+
+
+def test_a_model_that_leans_is_as_sure_as_the_ensemble():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 600)
+    labels = np.where(rng.random(600) < 0.1, classes, -1)
+    network = Network.build(joined(rng, classes, 0.05, 0.01), labels=labels)
+    opinion = np.where(np.arange(3) == classes[:, None], 0.9, 0.05).astype(np.float32)
+    prepared = SimpleNamespace(strengths={"node": 0.8}, opinions={"node": opinion}, whole={})
+    rows = Partition.whole(600)
+    found = extraction._leaning(torch.as_tensor(opinion), network, "node", rows, prepared).numpy()
+    hidden = labels < 0
+    meek = smoothed(walk_within(network, "node"), opinion, network.labels, 0.8)
+    assert meek[hidden].max(axis=1).mean() < 0.8
+    assert found[hidden].max(axis=1).mean() == pytest.approx(0.9, abs=0.03)
+
+
 def test_a_member_that_is_ahead_is_followed_and_named(monkeypatch):
     classes = np.random.default_rng(1).integers(0, 3, 900)
     known = np.where(np.arange(900) % 2, classes, -1)
     members, own = members_of(classes, known, discriminators=0.4, linear=0.9)
-    weighed = label_ensemble._stacked
+    weighed = label_ensemble.stacked
 
     def misled(told, truth):
         return np.array([5.0, 0.1]) if len(told) == 2 else weighed(told, truth)
 
-    monkeypatch.setattr(label_ensemble, "_stacked", misled)
+    monkeypatch.setattr(label_ensemble, "stacked", misled)
     found = _combined(members, own)
     assert (found.follows, found.share) == ("linear", 1.0)
     assert found.accuracy["together"] == found.accuracy["linear"]

@@ -142,6 +142,22 @@ def test_each_decay_reaches_its_weights(monkeypatch):
     assert _groups(model, weight_decay=0.5, label_decay=0.1)[1]["weight_decay"] == 0.5
 
 
+def test_of_many_classes_the_weights_decay_less(monkeypatch):
+    """In the members and in the model; what is told of each of several classes by itself stays as it is."""
+    decays = []
+
+    class Recorded(torch.optim.Adam):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            decays.append([group["weight_decay"] for group in self.param_groups])
+
+    monkeypatch.setattr(torch.optim, "Adam", Recorded)
+    labels = np.where(np.arange(200) % 2, np.arange(200) % 40, -1)
+    network = Network.build(np.eye(200)[np.arange(200) // 2 * 2], labels=labels)
+    fit(network, preset_settings("best", epochs=1, dim=4, hidden=4, rank=8, space_dim=0, label_decay=0.4))
+    assert sorted({each for group in decays for each in group}) == [0.0, pytest.approx(0.4 / 16)]
+
+
 def test_decoding_a_label_does_not_make_the_classifier_surer(monkeypatch):
     """Its gradient reaches the code and the decoder, and not what the code is conditioned on."""
     seen, _ = caught(monkeypatch, people_network(), label_decoding=0.5)

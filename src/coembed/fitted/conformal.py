@@ -17,8 +17,9 @@ from coembed.errors import InputError
 
 MOST_KEPT = 2000
 """Known cases that are kept to compare new ones with: more would tell a promise of .99 no better."""
-DRAWN = 8
-"""Labels that a class needs to count for as much as all labels together in how strange is usual of it."""
+DRAWN = 20
+"""Labels that a class needs to count for as much as all labels together in how strange is usual of it: with
+fewer, a label that is far off would make itself look less strange than new items that are as far off."""
 LEAST = 1e-4
 """No class is less probable than this, and no usual surprise varies less."""
 HARDLY_LESS = 0.9
@@ -61,7 +62,7 @@ class ClassScale(NamedTuple):
         --------
         >>> scale = ClassScale.of(np.array([0.0, 1.0] * 500 + [3.0]), np.array([0] * 1000 + [1]), 3)
         >>> scale.mean.round(2), scale.spread.round(2)
-        (array([0.5 , 0.78, 0.5 ], dtype=float32), array([0.5 , 0.88, 0.51], dtype=float32))
+        (array([0.5 , 0.62, 0.5 ], dtype=float32), array([0.5 , 0.72, 0.51], dtype=float32))
         """
         counts = np.bincount(classes, minlength=n_classes)
         sums = np.bincount(classes, surprises, minlength=n_classes)

@@ -28,6 +28,7 @@ from coembed.network import Network
 from coembed.settings import Settings
 from coembed.training.class_doubt import split_conformal
 from coembed.training.holdout import term_of, without_labels_of
+from coembed.training.label_combination import LEAST, MOST_ASKED, best_temperature, sharpened
 from coembed.training.label_ensemble import best_share
 from coembed.training.label_views import smoothed, walk_within
 from coembed.training.loop import History
@@ -172,7 +173,10 @@ def _whole_logits(model: SVAE, key: str, whole: Whole | None, logits: Tensor, ro
 
 
 def _leaning(own: Tensor, network: Network, name: str, rows: Partition, prepared: Prepared) -> Tensor:
-    """Probabilities that lean towards those of the links, as far as the ensemble found that to help."""
+    """Probabilities that lean towards those of the links, as far as the ensemble found that to help.
+
+    A mean over links is less sure than what it is of: it is made as sure as the ensemble is, again.
+    """
     strength = prepared.strengths.get(name, 0.0)
     if not strength:
         return own
@@ -181,6 +185,10 @@ def _leaning(own: Tensor, network: Network, name: str, rows: Partition, prepared
     walk = prepared.whole[name].walk if name in prepared.whole else walk_within(network, name)
     everybody = gathered(own, rows).cpu().numpy()
     found = smoothed(walk, everybody, known.values, strength)
+    opinion, asked = prepared.opinions.get(name), np.flatnonzero(~known.is_known)[:MOST_ASKED]
+    if opinion is not None and not known.several and len(asked):
+        logs = torch.as_tensor(np.log(np.maximum(found[asked], LEAST)))
+        found = sharpened(found, best_temperature(logs, torch.as_tensor(np.array(opinion[asked]))))
     return own.new_tensor(found[rows.own.start : rows.own.stop])
 
 

@@ -30,7 +30,9 @@ from coembed.training.closed_form_result import closed_form_result
 from coembed.training.common_space import with_common_space
 from coembed.training.extraction import Calibration, fitted_result
 from coembed.training.holdout import Holdout, chosen_by, hold_out, validation_figures, without_labels_of
-from coembed.training.label_ensemble import best_temperature, call_ensemble, labels_to_spare
+from coembed.training.label_combination import MOST_ASKED, best_temperature
+from coembed.training.label_ensemble import call_ensemble, labels_to_spare
+from coembed.training.label_members import label_decay
 from coembed.training.label_views import LabelViews, label_views
 from coembed.training.loop import train
 from coembed.training.pair_errors import with_pair_doubt
@@ -44,8 +46,6 @@ from coembed.views.lens import MOST_SECOND
 
 WHOLE_BYTES = BYTES // 2
 """Dense views up to which they are made again with what was kept aside. Larger networks lose little by it."""
-MOST_ASKED = 20_000
-"""Unlabelled items that are enough to tell how sure the model is."""
 
 
 def fit(
@@ -256,7 +256,7 @@ def _trained(
         learning_rate=settings.learning_rate,
         schedule=settings.schedule,
         weight_decay=settings.weight_decay,
-        label_decay=settings.label_decay,
+        label_decay=label_decay(settings, _most_classes(visible)),
         seed=settings.seed,
         validate=partial(validation_figures, model, visible, held, prepared.labels) if held else None,
         choose=chosen_by,
@@ -289,6 +289,12 @@ def _with_known_labels(network: Network) -> list[str]:
         if known is not None and len(known.known):
             found.append(name)
     return found
+
+
+def _most_classes(network: Network) -> int:
+    """Of a type whose items have one class each."""
+    known = [network.items(name).labels for name in _with_known_labels(network)]
+    return max((each.n_classes for each in known if each is not None and not each.several), default=1)
 
 
 def _calibration(model: SVAE, prepared: Prepared, type: str) -> Calibration:

@@ -14,16 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch.nn.functional as F
-from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
-from torch import Tensor
 
 from coembed.fitted.conformal import ClassDoubt
 from coembed.network import UNKNOWN, Network
 from coembed.settings import Settings
 from coembed.training.class_doubt import cross_conformal
 from coembed.training.few_labels import opinion_of_few
+from coembed.training.label_combination import LEAST, how_far_to_lean, out_of_fold, stacked
 from coembed.training.label_members import (
     class_shares,
     discriminators,
@@ -48,8 +46,8 @@ TREE_WORK = 1_000_000
 STRENGTHS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9)
 """How far opinions may lean towards those of the links."""
 QUICK_STRENGTHS = (0.0, 0.5, 0.8)
-CLEARLY, AHEAD = 1.0, 2.0
-"""Standard errors by which leaning must be better than not leaning, and one member than all together."""
+AHEAD = 2.0
+"""Standard errors by which one member must be better than all together."""
 HALF = 0.5
 """Share of the opinion in the answer, where labels cannot be spared to tell: both err in different places."""
 SPARED, ENOUGH, MOST_SPARED = 0.1, 2000, 1000
@@ -200,32 +198,13 @@ def best_share(model: np.ndarray, opinion: np.ndarray, truth: np.ndarray) -> flo
     >>> best_share(wrong, right, truth), best_share(right, wrong, truth)
     (1.0, 0.0)
     """
-    logs = [np.log(np.maximum(each, 1e-6)) for each in (model, opinion)]
+    logs = [np.log(np.maximum(each, LEAST)) for each in (model, opinion)]
 
     def cost(share: float) -> float:
         mixed = log_softmax((1 - share) * logs[0] + share * logs[1], axis=1)
         return float(-mixed[np.arange(len(truth)), truth].mean())
 
     return min(SHARES, key=cost)
-
-
-def best_temperature(logits: Tensor, wanted: Tensor) -> float:
-    """What to divide logits by to come nearest, in cross entropy, to probabilities.
-
-    Examples
-    --------
-    >>> import torch
-    >>> logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
-    >>> round(best_temperature(logits, (logits / 3).softmax(dim=1)), 2)
-    3.0
-    """
-    logits, wanted = logits.double(), wanted.double()
-    found = minimize_scalar(
-        lambda log_t: float(F.cross_entropy(logits / math.exp(log_t), wanted)),
-        bounds=(math.log(0.05), math.log(20)),
-        method="bounded",
-    )
-    return float(math.exp(found.x))
 
 
 def _combined(
@@ -237,20 +216,19 @@ def _combined(
     """
     known = np.flatnonzero(own.folds >= 0)
     truth, fold = own.labels[known], own.folds[known]
-    told = {name: np.empty((len(known), own.n_classes)) for name in members}
-    for name, logits in members.items():
-        for f in range(FOLDS):
-            told[name][fold == f] = logits[f][known[fold == f]]
+    told = {name: out_of_fold(logits, own) for name, logits in members.items()}
     right = {name: each.argmax(axis=1) == truth for name, each in told.items()}
     names, follows = list(members), ""
     for _ in range(2):
-        weights = _stacked([told[name] for name in names], truth)
+        # a fold's labels have no part in how its members are weighed, either: they are to say how sure to be
+        weights = [stacked([told[name][fold != f] for name in names], truth[fold != f]) for f in range(FOLDS)]
         by_fold = [
-            softmax(sum(w * members[name][f] for w, name in zip(weights, names, strict=True)), axis=1)
+            softmax(sum(w * members[name][f] for w, name in zip(weights[f], names, strict=True)), axis=1)
             for f in range(FOLDS)
         ]
-        strength = _strength(by_fold, own, known, truth, fold, strengths)
-        together = _out_of_fold(by_fold, own, known, fold, strength).argmax(axis=1) == truth
+        lean = how_far_to_lean(by_fold, own, strengths)
+        told_together = out_of_fold(lean.by_fold, own)
+        together = told_together.argmax(axis=1) == truth
         best = max(right, key=lambda name: right[name].mean())
         ahead = right[best].astype(float) - together
         if follows or ahead.mean() <= AHEAD * ahead.std() / math.sqrt(len(ahead)):
@@ -259,56 +237,10 @@ def _combined(
     accuracy = {name: float(each.mean()) for name, each in right.items()} | {
         "together": float(together.mean())
     }
-    opinion = own.smoothed(np.mean(by_fold, axis=0), strength)
-    opinion[known] = _out_of_fold(by_fold, own, known, fold, strength)  # by those who have not seen the label
-    named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in zip(names, weights, strict=True)}
+    opinion = lean.of(np.mean(by_fold, axis=0), own)
+    opinion[known] = told_together  # by those who have not seen the label
+    counted = zip(names, np.mean(weights, axis=0), strict=True)
+    named = dict.fromkeys(members, 0.0) | {name: float(w) for name, w in counted}
     share = HALF if follows in ("", "discriminators") else 1.0  # the model is a discriminator itself
-    by_fold = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
-    doubt = cross_conformal(by_fold, own.labels, own.folds)
-    return Ensemble(opinion.astype(np.float32), strength, named, accuracy, share, follows, doubt=doubt)
-
-
-def _out_of_fold(
-    by_fold: Sequence[np.ndarray], own: LabelledType, known: np.ndarray, fold: np.ndarray, strength: float
-) -> np.ndarray:
-    found = np.empty((len(known), own.n_classes))
-    for f in range(FOLDS):
-        found[fold == f] = own.smoothed(by_fold[f], strength, f)[known[fold == f]]
-    return found
-
-
-def _strength(
-    by_fold: Sequence[np.ndarray],
-    own: LabelledType,
-    known: np.ndarray,
-    truth: np.ndarray,
-    fold: np.ndarray,
-    strengths: Sequence[float],
-) -> float:
-    """How far to lean towards the links: as far as it is clearly better on labels that were not seen."""
-    if own.walk is None:
-        return 0.0
-    costs = {}
-    for strength in strengths:
-        found = _out_of_fold(by_fold, own, known, fold, strength)
-        costs[strength] = -np.log(np.maximum(found[np.arange(len(truth)), truth], 1e-3))
-    best = min(strengths, key=lambda each: costs[each].mean())
-    gain = costs[0.0] - costs[best]
-    error = gain.std() / math.sqrt(max(len(gain), 1))
-    return best if gain.mean() > CLEARLY * error else 0.0
-
-
-def _stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:
-    """Weights, none below zero, of the members' logits, whose sum comes nearest to the truth."""
-    rows = np.arange(len(truth))
-
-    def cost(log_weights: np.ndarray) -> float:
-        mixed = sum(w * logits for w, logits in zip(np.exp(log_weights), told, strict=True))
-        # a pinch of decay: with few labels no member is believed without end
-        return float(-log_softmax(mixed, axis=1)[rows, truth].mean() + 1e-3 * (log_weights**2).sum())
-
-    start = np.full(len(told), -math.log(len(told)))
-    found = minimize(
-        cost, start, method="Nelder-Mead" if len(told) > 1 else "Powell", options={"maxiter": 400}
-    )
-    return np.exp(np.clip(found.x, -5, 3))
+    doubt = cross_conformal(lean.by_fold, own.labels, own.folds)
+    return Ensemble(opinion.astype(np.float32), lean.strength, named, accuracy, share, follows, doubt=doubt)
