@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.special import expit
 
 from coembed.baselines import METHODS, floors
+from coembed.baselines.several_classifiers import best_thresholds
 from coembed.errors import InputError
 from coembed.evaluation import Problem, evaluate
 from coembed.fitted import load, save
@@ -18,7 +21,12 @@ from coembed.settings import preset_settings
 from coembed.training import fit, several_label_ensemble
 from coembed.training.label_members import cost_out_of_fold
 from coembed.training.label_views import FOLDS, label_views
-from coembed.training.several_label_ensemble import Combination, best_thresholds, calibrated, stacked
+from coembed.training.several_label_ensemble import (
+    Combination,
+    calibrated,
+    expected_f1_thresholds,
+    stacked,
+)
 
 TOPICS = ("art", "food", "math", "song")
 
@@ -165,6 +173,34 @@ def test_thresholds_are_the_best_of_all():
     rare[:, 1] = 0
     rare[told[:, 1].argsort()[:3], 1] = 1  # three only, and said least likely: no threshold of its own
     assert best_thresholds(told, rare)[1] > 0.1
+
+
+def test_thresholds_of_probabilities_need_no_labels():
+    """Of probabilities that can be believed: the best of one class, and of rare ones good for either F1."""
+    rng = np.random.default_rng(3)
+    told = expit(2 * rng.standard_normal((50_000, 4)) + (0.0, -2.0, -4.0, -6.0))
+    truth = (rng.random(told.shape) < told).astype(int)
+    tried = np.linspace(0.01, 0.9, 90)
+    best = [max(several_f1(truth[:, [k]], told[:, [k]] >= t)[0] for t in tried) for k in range(4)]
+    alone = expected_f1_thresholds(told[:, [0]])
+    assert several_f1(truth[:, [0]], told[:, [0]] >= alone)[0] > best[0] - 0.003
+    macro, micro = several_f1(truth, told >= expected_f1_thresholds(told))
+    assert macro > np.mean(best) - 0.03
+    assert micro > max(several_f1(truth, told >= t)[1] for t in tried) - 0.01
+    of_all = max(tried, key=lambda t: several_f1(truth, told >= t)[1])
+    assert macro > several_f1(truth, told >= of_all)[0] + 0.01
+
+
+def test_thresholds_are_of_those_who_have_not_seen_the_label():
+    """Members that repeat each label they have seen, and know nothing else, must not look sure."""
+    rng = np.random.default_rng(4)
+    own = label_views(made_up()).types["people"]
+    own = replace(own, walk=None)
+    guess = 0.1 * rng.standard_normal(own.labels.shape)
+    seen = [np.where(own.folds[:, None] == f, guess, 9.0 * (2 * own.labels - 1)) for f in range(FOLDS)]
+    found = Combination({"parrot": seen}, own, (0.0,)).thresholds
+    blind = Combination({"blind": [guess] * FOLDS}, own, (0.0,)).thresholds
+    np.testing.assert_allclose(found, blind, atol=1e-6)
 
 
 def test_a_member_that_says_nothing_is_not_believed():
