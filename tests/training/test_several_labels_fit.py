@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,8 @@ from coembed.metrics import mean_average_precision, several_f1
 from coembed.network import Network, from_tables, split_labels
 from coembed.settings import preset_settings
 from coembed.training import fit, several_label_ensemble
-from coembed.training.label_members import cost_out_of_fold
-from coembed.training.label_views import FOLDS, label_views
+from coembed.training.label_members import SEVERAL_PENALTIES, WIDTHS, _linear, cost_out_of_fold, linear
+from coembed.training.label_views import FOLDS, LabelledType, label_views
 from coembed.training.several_label_ensemble import (
     Combination,
     calibrated,
@@ -232,7 +233,34 @@ def test_it_is_solved_for_with_words_too(network, split):
 
 def test_who_is_right_about_labels_that_were_not_seen_costs_less(network):
     own = label_views(network).types["people"]
-    right = np.where(network.main.labels.values == 1, 2.0, -2.0)
-    each = np.log1p(np.exp(-2.0)) * np.count_nonzero(own.labels[own.folds >= 0] >= 0)
-    assert cost_out_of_fold([right] * FOLDS, own) == pytest.approx(each)
-    assert cost_out_of_fold([-right] * FOLDS, own) > 10 * each
+    hint = 2.0 * network.main.labels.values - 1 + np.random.default_rng(6).standard_normal((240, 4))
+    right, wrong = [2.0 * hint] * FOLDS, [-hint] * FOLDS
+    assert cost_out_of_fold(right, own) < 0.6 * cost_out_of_fold([0.0 * hint] * FOLDS, own)
+    assert cost_out_of_fold(wrong, own) > cost_out_of_fold([0.0 * hint] * FOLDS, own)
+    # how sure to be is found later
+    assert cost_out_of_fold([20.0 * hint] * FOLDS, own) == pytest.approx(
+        cost_out_of_fold(right, own), rel=0.05
+    )
+
+
+def test_what_one_class_costs_is_the_cross_entropy_of_each_fold():
+    own = LabelledType(np.array([0, 1, -1]), 2, np.array([0, 1, -1]), None)
+    told = [np.log([[0.25, 0.75], [0.5, 0.5], [1.0, 1.0]]), np.log([[0.9, 0.1], [0.2, 0.8], [1.0, 1.0]])]
+    assert cost_out_of_fold(told, own) == pytest.approx(-np.log(0.25) - np.log(0.8))
+
+
+def test_weights_are_held_back_as_far_as_other_folds_say():
+    """Labels that two of two hundred coordinates hint at: the free model learns the noise of the others."""
+    rng = np.random.default_rng(5)
+    own = label_views(made_up(n=120)).types["people"]
+    hints = np.hstack([own.labels[:, :2] * 2.0 - 1, np.zeros((120, 198))]) + 2 * rng.standard_normal(
+        (120, 200)
+    )
+    shown = [SimpleNamespace(dense={"own": hints})] * FOLDS
+    costs = [
+        cost_out_of_fold(_linear(shown, own, width, penalty), own)
+        for penalty in SEVERAL_PENALTIES
+        for width in (*WIDTHS, 200)
+    ]
+    assert cost_out_of_fold(linear(shown, own), own) == min(costs)
+    assert min(costs) < min(costs[-3:])
