@@ -123,6 +123,30 @@ def test_new_rows_are_told_as_the_same_rows_of_training(network, model):
     np.testing.assert_array_equal(known.probabilities[0], model.predict_proba("people")[3])
 
 
+def test_empty_cells_of_several_classes_are_filled(network, model):
+    rows = [str(each) for each in network.main.ids[:40]]
+    for none, given, cells in (
+        (";", ["", "art|math", ";"], [""] * 37),
+        ([], [None, ["art", "math"], []], [None] * 37),
+    ):
+        table = pa.table({"id": rows, "topics": [*given, *cells]})
+        full = model.impute(table, "people")
+        told = full.table["topics"].to_pylist()
+        assert told[1:3] == given[1:3]  # what is known is not touched
+        assert full.filled == {"topics": 38}
+        likely = model.predict_rows(table, "people").probabilities
+        for row, cell, sure in zip(likely, told, full.table["topics.probability"].to_pylist(), strict=True):
+            if sure is not None:
+                names = [name for name, p in zip(TOPICS, row, strict=True) if p > 0.5]
+                assert cell == ("|".join(names) or "|" if none == ";" else names)
+                assert sure == pytest.approx(np.maximum(row, 1 - row).prod(), rel=1e-5)
+        sure = model.impute(table, "people", only_sure=0.5)
+        assert 0 < sure.filled["topics"] < 38
+        drawn = model.impute(table, "people", draws=60, seed=1).table["topics"].to_pylist()
+        has = np.array([["art" in (cell or "") for cell in drawn[i::40]] for i in range(3, 40)])
+        np.testing.assert_allclose(has.mean(axis=1), likely[3:, 0], atol=0.25)
+
+
 def test_floors_and_figures_of_several_classes(network):
     problem = Problem("classification", network)
     assert floors(problem) == ["class-frequencies", "one-vs-rest", "classifier-chains"]
