@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.network import read
 from coembed.network.items import UNKNOWN
 from coembed.network.readers.named_table import named_table
 from coembed.network.readers.new_rows import read_new_rows
@@ -167,6 +168,31 @@ def test_what_is_missing_unknown_and_strange_is_told_and_taken_as_empty(general)
     assert found.ids == ["a", "b", "c"]
     assert found.agreement is not None
     assert found.agreement[0] == 1
+
+
+def test_ids_that_repeat_are_no_rows_by_number(general):
+    ids = [str(each) for each in general.network.items("person").ids[:2]]
+    rows = {"Kundennr": [*ids, ids[0]], "income": ["1", "2", "3"]}
+    with pytest.raises(InputError, match=r"Kundennr '.*' is that of .*, but 'income' differs"):
+        general.predict_rows(pa.table(rows), "person")
+    again = general.predict_rows(pa.table({**rows, "income": ["1", "2", "1"]}), "person")
+    assert again.ids == ids
+    assert not again.new.any()
+    strange = pa.table({"nick": ["x-a", "x-a", "x-b"], "income": ["1", "2", "3"]})
+    said = general.predict_rows(strange, "person").notices
+    assert any("'nick' repeats some" in each for each in said)
+
+
+def test_numbers_and_dates_that_could_be_read_in_two_ways(tmp_path):
+    lines = [f"r{i};{1000 + 37 * i}.{i % 10};{i % 28 + 1}.0{i % 9 + 1}.2020" for i in range(60)]
+    lines = [line.replace(".", ",", 1) for line in lines]
+    (tmp_path / "shops.csv").write_text("\n".join(["id;sales;since", *lines]))
+    network = read(tmp_path / "shops.csv")
+    rows = named_table("shops", pa.table({"id": ["n1"], "sales": ["2.500"], "since": ["03/04/2020"]}))
+    new = read_new_rows(network, [rows])
+    column = network.relation("sales").column
+    assert column.cell(new.rows["sales>"].toarray()[0, 0]) == pytest.approx(2500)
+    assert any("either way round" in each for each in new.notices)
 
 
 def test_the_class_that_a_row_brings_does_not_change_its_answer(general):

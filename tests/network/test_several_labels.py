@@ -31,6 +31,13 @@ def test_cells_hold_several_classes_each_known_or_not(table):
     assert (told["labelled"], told["class_sizes"], told["several"]) == (5, {"a": 2, "b": 2, "c": 1}, True)
 
 
+def test_none_of_all_is_one_sign_whatever_parts_the_classes(tmp_path):
+    (tmp_path / "people.csv").write_text("id,topics\n1,a|b\n2,;\n3,b|?c\n4,n/a\n5,a\n6,c|a\n")
+    labels = read(tmp_path / "people.csv", labels=["topics"]).main.labels
+    assert list(labels.classes) == ["a", "b", "c"]
+    assert labels.values.tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, -1], [-1] * 3, [1, 0, 0], [1, 0, 1]]
+
+
 def test_the_same_cells_can_be_one_class_each(table):
     labels = read(table, labels=["topics"], kinds={"topics": "category"}).main.labels
     assert not labels.several

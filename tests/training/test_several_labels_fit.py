@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.special import expit
 
 from coembed.baselines import METHODS, floors
+from coembed.baselines.several_classifiers import best_thresholds
 from coembed.errors import InputError
 from coembed.evaluation import Problem, evaluate
 from coembed.fitted import load, save
@@ -16,9 +20,14 @@ from coembed.metrics import mean_average_precision, several_f1
 from coembed.network import Network, from_tables, split_labels
 from coembed.settings import preset_settings
 from coembed.training import fit, several_label_ensemble
-from coembed.training.label_members import cost_out_of_fold
-from coembed.training.label_views import FOLDS, label_views
-from coembed.training.several_label_ensemble import Combination, best_thresholds, calibrated, stacked
+from coembed.training.label_members import SEVERAL_PENALTIES, WIDTHS, _linear, cost_out_of_fold, linear
+from coembed.training.label_views import FOLDS, LabelledType, label_views
+from coembed.training.several_label_ensemble import (
+    Combination,
+    calibrated,
+    expected_f1_thresholds,
+    stacked,
+)
 
 TOPICS = ("art", "food", "math", "song")
 
@@ -114,6 +123,30 @@ def test_new_rows_are_told_as_the_same_rows_of_training(network, model):
     np.testing.assert_array_equal(known.probabilities[0], model.predict_proba("people")[3])
 
 
+def test_empty_cells_of_several_classes_are_filled(network, model):
+    rows = [str(each) for each in network.main.ids[:40]]
+    for none, given, cells in (
+        (";", ["", "art|math", ";"], [""] * 37),
+        ([], [None, ["art", "math"], []], [None] * 37),
+    ):
+        table = pa.table({"id": rows, "topics": [*given, *cells]})
+        full = model.impute(table, "people")
+        told = full.table["topics"].to_pylist()
+        assert told[1:3] == given[1:3]  # what is known is not touched
+        assert full.filled == {"topics": 38}
+        likely = model.predict_rows(table, "people").probabilities
+        for row, cell, sure in zip(likely, told, full.table["topics.probability"].to_pylist(), strict=True):
+            if sure is not None:
+                names = [name for name, p in zip(TOPICS, row, strict=True) if p > 0.5]
+                assert cell == ("|".join(names) or "|" if none == ";" else names)
+                assert sure == pytest.approx(np.maximum(row, 1 - row).prod(), rel=1e-5)
+        sure = model.impute(table, "people", only_sure=0.5)
+        assert 0 < sure.filled["topics"] < 38
+        drawn = model.impute(table, "people", draws=60, seed=1).table["topics"].to_pylist()
+        has = np.array([["art" in (cell or "") for cell in drawn[i::40]] for i in range(3, 40)])
+        np.testing.assert_allclose(has.mean(axis=1), likely[3:, 0], atol=0.25)
+
+
 def test_floors_and_figures_of_several_classes(network):
     problem = Problem("classification", network)
     assert floors(problem) == ["class-frequencies", "one-vs-rest", "classifier-chains"]
@@ -167,6 +200,34 @@ def test_thresholds_are_the_best_of_all():
     assert best_thresholds(told, rare)[1] > 0.1
 
 
+def test_thresholds_of_probabilities_need_no_labels():
+    """Of probabilities that can be believed: the best of one class, and of rare ones good for either F1."""
+    rng = np.random.default_rng(3)
+    told = expit(2 * rng.standard_normal((50_000, 4)) + (0.0, -2.0, -4.0, -6.0))
+    truth = (rng.random(told.shape) < told).astype(int)
+    tried = np.linspace(0.01, 0.9, 90)
+    best = [max(several_f1(truth[:, [k]], told[:, [k]] >= t)[0] for t in tried) for k in range(4)]
+    alone = expected_f1_thresholds(told[:, [0]])
+    assert several_f1(truth[:, [0]], told[:, [0]] >= alone)[0] > best[0] - 0.003
+    macro, micro = several_f1(truth, told >= expected_f1_thresholds(told))
+    assert macro > np.mean(best) - 0.03
+    assert micro > max(several_f1(truth, told >= t)[1] for t in tried) - 0.01
+    of_all = max(tried, key=lambda t: several_f1(truth, told >= t)[1])
+    assert macro > several_f1(truth, told >= of_all)[0] + 0.01
+
+
+def test_thresholds_are_of_those_who_have_not_seen_the_label():
+    """Members that repeat each label they have seen, and know nothing else, must not look sure."""
+    rng = np.random.default_rng(4)
+    own = label_views(made_up()).types["people"]
+    own = replace(own, walk=None)
+    guess = 0.1 * rng.standard_normal(own.labels.shape)
+    seen = [np.where(own.folds[:, None] == f, guess, 9.0 * (2 * own.labels - 1)) for f in range(FOLDS)]
+    found = Combination({"parrot": seen}, own, (0.0,)).thresholds
+    blind = Combination({"blind": [guess] * FOLDS}, own, (0.0,)).thresholds
+    np.testing.assert_allclose(found, blind, atol=1e-6)
+
+
 def test_a_member_that_says_nothing_is_not_believed():
     rng = np.random.default_rng(2)
     good = 2 * rng.standard_normal((500, 3))
@@ -196,7 +257,34 @@ def test_it_is_solved_for_with_words_too(network, split):
 
 def test_who_is_right_about_labels_that_were_not_seen_costs_less(network):
     own = label_views(network).types["people"]
-    right = np.where(network.main.labels.values == 1, 2.0, -2.0)
-    each = np.log1p(np.exp(-2.0)) * np.count_nonzero(own.labels[own.folds >= 0] >= 0)
-    assert cost_out_of_fold([right] * FOLDS, own) == pytest.approx(each)
-    assert cost_out_of_fold([-right] * FOLDS, own) > 10 * each
+    hint = 2.0 * network.main.labels.values - 1 + np.random.default_rng(6).standard_normal((240, 4))
+    right, wrong = [2.0 * hint] * FOLDS, [-hint] * FOLDS
+    assert cost_out_of_fold(right, own) < 0.6 * cost_out_of_fold([0.0 * hint] * FOLDS, own)
+    assert cost_out_of_fold(wrong, own) > cost_out_of_fold([0.0 * hint] * FOLDS, own)
+    # how sure to be is found later
+    assert cost_out_of_fold([20.0 * hint] * FOLDS, own) == pytest.approx(
+        cost_out_of_fold(right, own), rel=0.05
+    )
+
+
+def test_what_one_class_costs_is_the_cross_entropy_of_each_fold():
+    own = LabelledType(np.array([0, 1, -1]), 2, np.array([0, 1, -1]), None)
+    told = [np.log([[0.25, 0.75], [0.5, 0.5], [1.0, 1.0]]), np.log([[0.9, 0.1], [0.2, 0.8], [1.0, 1.0]])]
+    assert cost_out_of_fold(told, own) == pytest.approx(-np.log(0.25) - np.log(0.8))
+
+
+def test_weights_are_held_back_as_far_as_other_folds_say():
+    """Labels that two of two hundred coordinates hint at: the free model learns the noise of the others."""
+    rng = np.random.default_rng(5)
+    own = label_views(made_up(n=120)).types["people"]
+    hints = np.hstack([own.labels[:, :2] * 2.0 - 1, np.zeros((120, 198))]) + 2 * rng.standard_normal(
+        (120, 200)
+    )
+    shown = [SimpleNamespace(dense={"own": hints})] * FOLDS
+    costs = [
+        cost_out_of_fold(_linear(shown, own, width, penalty), own)
+        for penalty in SEVERAL_PENALTIES
+        for width in (*WIDTHS, 200)
+    ]
+    assert cost_out_of_fold(linear(shown, own), own) == min(costs)
+    assert min(costs) < min(costs[-3:])

@@ -16,12 +16,13 @@ from coembed.errors import InputError
 from coembed.evaluation.problem import Answer, Problem
 from coembed.metrics import mean_average_precision
 from coembed.network import UNKNOWN
-from coembed.training.several_label_ensemble import best_thresholds
 
 CHAINS = 5
 """Orders of the classes, the answers of which are averaged."""
 FEWEST = 10
 """Validation items that can choose."""
+FEWEST_POSITIVES = 10
+"""Items of a class below which its threshold is that of all classes together."""
 Fit = Callable[[sp.csr_array, np.ndarray, sp.csr_array, float, int], np.ndarray]
 """From rows that are known with their labels, and a penalty, to what is asked."""
 
@@ -133,6 +134,39 @@ def _in_chains(
         told += chain.predict_proba(asked) / CHAINS
     found[:, varied] = told
     return found
+
+
+def best_thresholds(told: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """From which probability on to say that an item has a class, so that F1 is largest.
+
+    Of a class with few items the threshold is that of all classes together.
+
+    Examples
+    --------
+    >>> told = np.array([[0.9], [0.4], [0.3], [0.1]] * 10)
+    >>> best_thresholds(told, np.array([[1], [1], [0], [0]] * 10)).round(2).tolist()
+    [0.3499999940395355]
+    """
+    known = truth != UNKNOWN
+    shared = _best_threshold(told[known], truth[known] == 1)
+    found = np.full(truth.shape[1], shared)
+    for k in range(truth.shape[1]):
+        rows = known[:, k]
+        if np.count_nonzero(truth[rows, k] == 1) >= FEWEST_POSITIVES:
+            found[k] = _best_threshold(told[rows, k], truth[rows, k] == 1)
+    return found.astype(np.float32)
+
+
+def _best_threshold(told: np.ndarray, truth: np.ndarray) -> float:
+    if not truth.any():
+        return 0.5
+    order = np.argsort(-told, kind="stable")
+    right = np.cumsum(truth[order])
+    f1 = 2 * right / (np.arange(1, len(order) + 1) + truth.sum())
+    ends = np.append(np.flatnonzero(np.diff(told[order])), len(order) - 1)  # equal ones are said together
+    last = int(ends[f1[ends].argmax()])
+    following = told[order][last + 1] if last + 1 < len(order) else 0.0
+    return float((told[order][last] + following) / 2)
 
 
 def _shares(problem: Problem) -> np.ndarray:

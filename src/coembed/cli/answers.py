@@ -34,7 +34,7 @@ def asked_items(
     if output is not None:
         check_output(output)
     elif not items and not nodes:
-        raise InputError("give an item with --item ID")
+        raise InputError("give an item with --item ID, or a file with -o for the answers of all")
     names = list(dict.fromkeys([*(items or ()), *(nodes or ())]))
     if nodes:
         return names, type or fitted.main

@@ -84,6 +84,9 @@ def complete(
     items, type = asked_items(fitted, item, node, type, output, relation)
     if column is not None:
         _check_column(fitted, column, type or fitted.main)
+    if relation is None and column is None:
+        type = type or fitted.main
+        relation = _first_relation(fitted, type)
     _complete(fitted, items, type, relation or column, k, known, json, output, fdr=fdr, coverage=coverage)
 
 
@@ -172,6 +175,19 @@ def _complete(
     if fdr is not None and not json and not any(found.values()):
         return
     print_answers(found, score_name(fitted, joined.name), json, joined.column, coverage)
+
+
+def _first_relation(fitted: Fitted, type: str) -> str:
+    """What is completed where nothing was named; if there is more of its kind, that is said."""
+    from coembed.fitted.questions import named_relation
+
+    first = named_relation(fitted, None, type)
+    owner = fitted.network.owner_type(type) or type
+    lists = [each.name for each in fitted.network.columns(owner) if each.column and not each.column.has_cells]
+    others = [name for name in lists if name != first] if first in lists else []
+    if others:
+        say(f"this is {first}; there is {', '.join(others)}, too: choose with --column", "dim")
+    return first
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:

@@ -83,6 +83,8 @@ def why(
 
 
 def _print(fitted: Fitted, found: Why) -> None:
+    from coembed.fitted.cell_texts import date_text
+
     column = fitted.network.relation(found.relation).column if found.relation else None
     what = f"{found.relation} {found.title}" if found.relation else f"class {found.title}"
     if column is not None and column.numeric:
@@ -90,20 +92,27 @@ def _print(fitted: Fitted, found: Why) -> None:
     numbers = [found.claimed, found.nothing, found.beyond, *(each.contribution for each in found.reasons)]
     if not all(map(math.isfinite, numbers)):
         raise InputError(f"the answer to {what} is beyond all numbers; there is nothing to explain")
+    dated = column is not None and column.kind == "date"
     largest = max(map(abs, numbers))
     decimals = min(max(3 - math.ceil(math.log10(largest)), 0), 12) if largest > 1 else 3
 
     def text(value: float, sign: str = "+") -> str:
         return f"{value:{sign},.{decimals}f}"
 
-    rows = [("nothing known", "", text(found.nothing), "")]
+    def moved(value: float) -> str:
+        return f"{value:+,.0f} days" if dated else text(value)
+
+    def whole(value: float, sign: str = "") -> str:
+        return date_text(value) if dated else text(value, sign)
+
+    rows = [("nothing known", "", whole(found.nothing, "+"), "")]
     rows += [
-        (each.title, each.relation or "its class", text(each.contribution), text(each.without, ""))
+        (each.title, each.relation or "its class", moved(each.contribution), whole(each.without))
         for each in found.reasons
     ]
     if found.others_count:
-        rows.append((f"{found.others_count} more", "", text(found.others), ""))
-    rows += [("beyond", "", text(found.beyond), ""), (f"= {what}", "", text(found.claimed, ""), "")]
+        rows.append((f"{found.others_count} more", "", moved(found.others), ""))
+    rows += [("beyond", "", moved(found.beyond), ""), (f"= {what}", "", whole(found.claimed), "")]
     print_rows(["because of", "by", "contribution", "alone left out"], rows)
     if found.owners:
         more = f" and {len(found.owners) - 5} more" if len(found.owners) > 5 else ""

@@ -17,12 +17,13 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.fitted.cell_texts import date_texts
 from coembed.fitted.class_answers import class_texts
 from coembed.fitted.matches import Item, position
 from coembed.fitted.pair_candidates import Candidates, parts_of, too_many
 from coembed.fitted.questions import COVERAGE, cell_answers, in_unit, intervals, named_relation, sure_from
 from coembed.network.cell_values import cell_values
-from coembed.network.relations import Relation
+from coembed.network.relations import Column, Relation
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
@@ -270,15 +271,13 @@ class Batch:
             columns |= {"rank": pa.array(part.rank), "name": _texts(others.ids, part.targets)}
             if others.titles is not None:
                 columns["title"] = _texts(others.titles, part.targets)
-        columns[column.name if column is not None and numeric else "score"] = pa.array(
-            part.score.astype(np.float64)
-        )
+        columns[column.name if column is not None and numeric else "score"] = _cells(column, part.score)
         columns["std"] = pa.array(part.std)
         if part.low is not None and part.high is not None:
-            columns |= {"low": pa.array(part.low), "high": pa.array(part.high)}
+            columns |= {"low": _cells(column, part.low), "high": _cells(column, part.high)}
         columns["known"] = pa.array(part.known)
         if part.cell is not None:
-            columns["cell"] = pa.array(part.cell, mask=np.isnan(part.cell))
+            columns["cell"] = _cells(column, part.cell)
         labels = class_texts(self.fitted, part.target, part.targets)
         if labels is not None:
             columns["label"] = pa.array(labels, pa.large_string())
@@ -314,6 +313,14 @@ def _entries(relation: Relation, rows: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _keys(rows: np.ndarray, columns: np.ndarray, relation: Relation) -> np.ndarray:
     return rows.astype(np.int64) * relation.values.shape[1] + columns
+
+
+def _cells(column: Column | None, values: np.ndarray) -> pa.Array:
+    """Answers in the unit of the column: dates as dates, nothing where there is none."""
+    values = values.astype(np.float64)
+    if column is not None and column.kind == "date":
+        return pa.array(date_texts(values, column.whole), pa.string())
+    return pa.array(values, mask=np.isnan(values))
 
 
 def _texts(names: Any, places: np.ndarray) -> pa.Array:

@@ -8,6 +8,9 @@ import numpy as np
 
 from coembed.network.relations import Column, Relation
 
+MOST_DAYS = 3_000_000
+"""Days from 1970 beyond which there is no date."""
+
 
 def number_texts(value: float, spread: float, whole: bool = False) -> tuple[str, str]:
     """A number and its spread, to two digits of the spread.
@@ -65,9 +68,25 @@ def date_text(days: float) -> str:
     >>> date_text(-1.0)
     '1969-12-31'
     """
-    if not math.isfinite(days) or abs(days) > 3_000_000:
+    if not math.isfinite(days) or abs(days) > MOST_DAYS:
         return "unknown"
     return str(np.datetime64("1970-01-01", "D") + np.timedelta64(round(days), "D"))
+
+
+def date_texts(days: np.ndarray, whole: bool) -> list[str | None]:
+    """Dates of many numbers of days since 1970, with the time of day where the column has one.
+
+    Examples
+    --------
+    >>> date_texts(np.array([18516.0, np.nan]), whole=True), date_texts(np.array([0.5]), whole=False)
+    (['2020-09-11', None], ['1970-01-01 12:00'])
+    """
+    known = np.isfinite(days) & (np.abs(days) <= MOST_DAYS)
+    minutes = np.rint(np.where(known, days, 0) * 1440).astype("datetime64[m]")
+    if whole:
+        minutes = np.rint(np.where(known, days, 0)).astype("datetime64[D]")
+    texts = np.char.replace(np.datetime_as_string(minutes), "T", " ")
+    return [str(text) if there else None for text, there in zip(texts, known, strict=True)]
 
 
 def known_text(relation: Relation, row: int, titles: list[str]) -> str | None:

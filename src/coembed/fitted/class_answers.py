@@ -20,8 +20,16 @@ THRESHOLD = 0.5
 
 def said_classes(fitted: Fitted, type: str | None = None) -> np.ndarray:
     """Of several classes an item, which the model says each has: items x classes, true or false."""
-    space = fitted.types[fitted.network.items(type).name]
-    return fitted.predict_proba(type) >= (THRESHOLD if space.thresholds is None else space.thresholds)
+    return fitted.predict_proba(type) >= thresholds_of(fitted, type)
+
+
+def thresholds_of(fitted: Fitted, type: str | None = None) -> np.ndarray:
+    """Of several classes an item, from which probability on it has each."""
+    name = fitted.network.items(type).name
+    found, labels = fitted.types[name].thresholds, fitted.network.items(name).labels
+    if found is not None:
+        return found
+    return np.full(0 if labels is None else labels.n_classes, THRESHOLD, dtype=np.float32)
 
 
 def sets_of(

@@ -15,6 +15,7 @@ from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
 from coembed.fitted.questions import cell_answers, in_unit
 from coembed.network.cell_values import cell_values
 from coembed.network.columns import Cells
+from coembed.network.columns.tags import SEPARATORS, separator_of
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.new_rows import NewRows, attribute_titles
 from coembed.network.relations import Column, Relation
@@ -96,6 +97,22 @@ class Gaps:
             return self.expected.argmax(axis=1)
         ends = np.cumsum(self.expected, axis=1)
         return np.minimum((ends < rng.random((len(ends), 1)) * ends[:, -1:]).sum(axis=1), ends.shape[1] - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralGaps(Gaps):
+    """Items whose classes are not known, where each may have several: those more likely than not, or a draw.
+
+    How sure is how likely all of them are told rightly, were each told by itself.
+    """
+
+    def values(self, rng: np.random.Generator | None) -> pa.Array:
+        said = self.expected > (0.5 if rng is None else rng.random(self.expected.shape))
+        names = [[name for name, there in zip(self.titles, row, strict=True) if there] for row in said]
+        if self.cells.is_list:
+            return pa.array(names, pa.list_(pa.large_string()))
+        mark = separator_of(self.cells) or SEPARATORS[0]
+        return pa.array([mark.join(each) or mark for each in names], pa.large_string())
 
 
 def impute(
@@ -204,7 +221,7 @@ def _sureness(relation: Relation, expected: np.ndarray, spread: np.ndarray) -> n
 def _label_gaps(fitted: Fitted, rows: NewRows, probabilities: np.ndarray | None) -> Iterator[Gaps]:
     """The rows without a class, if the table has a column of classes."""
     labels = fitted.network.items(rows.type).labels
-    if labels is None or probabilities is None or labels.column not in rows.table.columns or labels.several:
+    if labels is None or probabilities is None or labels.column not in rows.table.columns:
         return
     cells = rows.table.cells(labels.column)
     at = np.flatnonzero(empty_cells(cells))
@@ -212,6 +229,10 @@ def _label_gaps(fitted: Fitted, rows: NewRows, probabilities: np.ndarray | None)
         told = probabilities[rows.index[at]]
         column = Column(labels.column, "category", 0, labels.n_classes)
         classes = tuple(str(each) for each in labels.classes)
+        if labels.several:
+            sure = np.maximum(told, 1 - told).prod(axis=1)
+            yield SeveralGaps(cells, column, classes, at, told, np.zeros_like(told), sure)
+            return
         yield Gaps(cells, column, classes, at, told, np.zeros_like(told), told.max(axis=1))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coembed.errors import InputError
-from coembed.fitted.class_answers import THRESHOLD, named_sets, said_classes, sets_of, texts_of
+from coembed.fitted.class_answers import named_sets, said_classes, sets_of, texts_of, thresholds_of
 from coembed.fitted.drift import Drift, drifts
 from coembed.fitted.matches import position
 from coembed.fitted.placed_rows import Beside, placed_parts, read_rows
@@ -164,7 +164,6 @@ def predict_rows(
         probabilities[part] = placed.probabilities
     observed = rows.labels.copy()
     observed[~new] = labels.values[rows.known[~new]]
-    thresholds = fitted.types[rows.type].thresholds
     sets = None
     if coverage is not None:
         sets = sets_of(fitted, rows.type, coverage, rows.known, new=probabilities)
@@ -175,7 +174,7 @@ def predict_rows(
         [rows.items.title(i) for i in range(len(new))],
         replace(labels, values=observed),
         probabilities,
-        probabilities >= (THRESHOLD if thresholds is None else thresholds) if labels.several else None,
+        probabilities >= thresholds_of(fitted, rows.type) if labels.several else None,
         new,
         tuple(said),
         tuple(drifts(fitted.network, rows)),

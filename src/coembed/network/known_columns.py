@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from coembed.network.columns import KINDS, Cells, Coding
-from coembed.network.columns.dates import PARTS, date_part
+from coembed.network.columns.dates import PARTS, date_part, either_way_round
+from coembed.network.columns.numbers import as_learnt
 from coembed.network.columns.tags import Tags
 from coembed.network.relations import Relation
 
@@ -52,6 +53,8 @@ def code_known(relation: Relation, titles: Sequence[str], cells: Cells) -> tuple
     column = relation.column
     assert column is not None
     coding = known_coding(relation, titles[column.start : column.stop])
+    if column.kind == "number":
+        cells = as_learnt(cells, coding)
     matrix = KINDS[column.kind].values(cells, coding)
     strange = _strange(cells, coding, matrix)
     return moved_columns(matrix, column.start, relation.values.shape[1]), strange
@@ -66,12 +69,15 @@ def _strange(cells: Cells, coding: Coding, matrix: sp.csr_array) -> list[str]:
     """Cells that hold something, but nothing that was known when the column was coded."""
     kind = coding.column.kind
     if coding.column.has_cells:
+        said = []
+        if kind == "date" and either_way_round(cells):
+            said.append("day and month could be either way round: taken as month/day/year")
         lost = _filled(cells) & (np.diff(matrix.indptr) == 0)
-        if not lost.any():
-            return []
-        sample = str(cells.array[int(np.argmax(lost))].as_py())[:40]
-        what = "no value that the model knows" if kind == "category" else f"no {_WORDS[kind]}"
-        return [f"{int(lost.sum()):,} cell(s) such as {sample!r} hold {what}: taken as empty"]
+        if lost.any():
+            sample = str(cells.array[int(np.argmax(lost))].as_py())[:40]
+            what = "no value that the model knows" if kind == "category" else f"no {_WORDS[kind]}"
+            said.append(f"{int(lost.sum()):,} cell(s) such as {sample!r} hold {what}: taken as empty")
+        return said
     if not isinstance(KINDS[kind], Tags):
         return []  # of a text, most words that are new are rare ones
     tags = KINDS[kind]._tokens(cells)[0].unique()  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ DATES = (
     "%d %b %Y",
     "%b %d, %Y",
 )
-"""Ways to write a date; the first that is read back as it was meant is taken."""
+"""Ways to write a date; that of most cells is taken, the first if of none."""
 SAMPLE = 300
 MOST_DIGITS = 6
 MARKS = (("", "."), ("", ","), (",", "."), (".", ","), (" ", "."), (" ", ","), ("'", "."), ("’", "."))
@@ -124,15 +124,23 @@ def _dates(cells: Cells, days: np.ndarray, whole: bool) -> pa.Array:
         return pa.array(stamps)
     there = cells.distinct.filter(pa.array(cells.known)).slice(0, SAMPLE)
     before = parse_dates(Cells.of(cells.name, there))
-    for way in DATES:
-        texts = [each.strftime(way if whole else f"{way} %H:%M") for each in stamps.astype(object)]
-        found = pa.array(texts, pa.large_string())
-        few = found.slice(0, max(len(there) // 30, 1))  # not so many that they decide how all are read
-        both = parse_dates(Cells.of(cells.name, pa.concat_arrays([there, few])))
-        same = np.array_equal(both[: len(there)], before, equal_nan=True)
-        if same and np.allclose(both[len(there) :], days[: len(few)], atol=1e-3, rtol=0):
-            return found
-    return pa.array([str(each) for each in stamps], pa.large_string())
+    read = np.flatnonzero(np.isfinite(before))
+    known = np.rint(before[read] * 86_400).astype(np.int64).astype("datetime64[s]").astype(object)
+    texts = [_padded(text) for text in there.take(pa.array(read)).to_pylist()]
+    ways = [way if whole else f"{way} %H:%M" for way in DATES]
+
+    def agreeing(way: str) -> int:
+        return sum(
+            text.startswith(_padded(each.strftime(way))) for text, each in zip(texts, known, strict=True)
+        )
+
+    way = max(ways, key=agreeing)
+    return pa.array([each.strftime(way) for each in stamps.astype(object)], pa.large_string())
+
+
+def _padded(date: str) -> str:
+    """Its numbers of one digit with a zero in front, so that 3/4/2020 is as 03/04/2020."""
+    return re.sub(r"\b(\d)\b", r"0\1", date)
 
 
 def _number_texts(cells: Cells, values: np.ndarray, whole: bool) -> pa.Array:

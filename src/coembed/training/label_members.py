@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
-from scipy.special import log_softmax
+from scipy.special import log_expit, log_softmax
 from torch import Tensor
 
 from coembed.kernels import Noise
@@ -19,7 +19,7 @@ from coembed.network import UNKNOWN, Network
 from coembed.network.matrices import presence
 from coembed.settings import Settings
 from coembed.training.label_views import FOLDS, LabelledType
-from coembed.training.several_label_ensemble import one_by_one, several_entropy
+from coembed.training.several_label_ensemble import FEW_CELLS, calibrated, one_by_one, several_entropy
 from coembed.views import TypeViews
 
 TREE_COORDINATES = 16
@@ -32,6 +32,8 @@ MOST_WORDS, MOST_VALUES = 1000, 50_000_000
 """Words of a type, and numbers in all, up to which trees read the values of each."""
 PENALTY, ALONE = 2.0, 5.0
 """How little weights are held back: of all views together, and of one by itself."""
+SEVERAL_PENALTIES = (0.2, 0.5, PENALTY)
+"""The same where each of several classes has a model of few labels of its own: the best of these."""
 LEAST_SHARE = 1e-3
 """What spreading leaves to a class that nothing spreads from."""
 WIDTHS = (16, 64)
@@ -120,34 +122,42 @@ def linear(shown: Sequence[TypeViews], own: LabelledType) -> list[np.ndarray]:
     """Linear models of all dense views: logits of all items, by fold.
 
     They read as many leading coordinates of each view as tell the labels of the other folds best: where few
-    coordinates say it all, the rest is noise that few labels cannot tell from it.
+    coordinates say it all, the rest is noise that few labels cannot tell from it. Of several classes an item,
+    how far weights are held back is found so, too.
     """
     labelled = int(np.count_nonzero(own.folds >= 0))
     room = LINEAR_WORK // max(labelled * own.n_classes * len(shown[0].dense), 1)
     widest = max((view.shape[1] for view in shown[0].dense.values()), default=0)
     most = int(np.clip(min(room, widest), min(WIDTHS), None))
-    tried = {width: _linear(shown, own, width) for width in (*(w for w in WIDTHS if w < most), most)}
-    return min(tried.values(), key=lambda told: cost_out_of_fold(told, own))
+    widths = (*(w for w in WIDTHS if w < most), most)
+    few = own.labels.ndim == 2 and np.count_nonzero(own.labels != UNKNOWN) <= FEW_CELLS
+    tried = [
+        _linear(shown, own, width, penalty)
+        for penalty in (SEVERAL_PENALTIES if few else (PENALTY,))
+        for width in widths
+    ]
+    return min(tried, key=lambda told: cost_out_of_fold(told, own))
 
 
 def cost_out_of_fold(told: Sequence[np.ndarray], own: LabelledType) -> float:
-    """Mean cross entropy of the labels, each by the logits of its fold."""
-    total = 0.0
-    for fold, logits in enumerate(told):
-        rows = np.flatnonzero(own.folds == fold)
-        if own.labels.ndim == 2:
-            known, yes = own.labels[rows] != UNKNOWN, own.labels[rows] == 1
-            total += float(np.logaddexp(0, np.where(yes, -logits[rows], logits[rows]))[known].sum())
-        else:
-            total -= float(log_softmax(logits[rows], axis=1)[np.arange(len(rows)), own.labels[rows]].sum())
-    return total
+    """Cross entropy of the labels, each by the logits of its fold; of several classes once calibrated.
+
+    How sure to be of each of several classes is found later, so that being too sure here costs nothing.
+    """
+    known = np.flatnonzero(own.folds >= 0)
+    truth, logits = own.labels[known], np.array([told[own.folds[row]][row] for row in known])
+    if own.labels.ndim == 2:
+        scale, shift = calibrated(logits, truth)
+        sign = np.where(truth == 1, 1.0, -1.0)
+        return float(-log_expit(sign * (scale * logits + shift))[truth != UNKNOWN].sum())
+    return float(-log_softmax(logits, axis=1)[np.arange(len(known)), truth].sum())
 
 
-def _linear(shown: Sequence[TypeViews], own: LabelledType, width: int) -> list[np.ndarray]:
+def _linear(shown: Sequence[TypeViews], own: LabelledType, width: int, penalty: float) -> list[np.ndarray]:
     found = []
     for fold, views in enumerate(shown):
         features = np.hstack([_of_one_size(name, view[:, :width]) for name, view in views.dense.items()])
-        found.append(_by_labels(features, own.without(fold), own, PENALTY, steps=200, tol=1e-3))
+        found.append(_by_labels(features, own.without(fold), own, penalty, steps=200, tol=1e-3))
     return found
 
 

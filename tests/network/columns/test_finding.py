@@ -108,3 +108,11 @@ def test_a_kind_that_is_not_known_names_the_nearest():
     assert check_kind("number", "age") == "number"
     with pytest.raises(InputError, match="did you mean 'number'"):
         check_kind("numbers", "age")
+
+
+def test_a_comma_in_a_name_makes_no_list():
+    towns = ["Wien, 1. Bezirk", "Lille", "Rome", "Wien, 1. Bezirk"] * 9
+    assert find_kind(Cells.of("town", towns)).kind == "category"
+    places = ["Paris, France", "Lyon, France", "Rome, Italy", "Milan, Italy"] * 9
+    assert find_kind(Cells.of("place", places)).kind == "category"
+    assert find_kind(Cells.of("likes", ["go, chess", "bridge, go", "chess"] * 9)).kind == "tags"

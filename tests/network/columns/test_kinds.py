@@ -6,7 +6,8 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.network.columns import KINDS, Cells, code_column
-from coembed.network.columns.numbers import FARTHEST
+from coembed.network.columns.dates import parse_dates
+from coembed.network.columns.numbers import FARTHEST, as_learnt, parse_numbers
 
 
 def coded(kind, cells, name="x"):
@@ -179,3 +180,47 @@ def test_new_cells_are_coded_as_the_first_were(kind):
     again = KINDS[kind].values(Cells.of("x", cells[::-1]), coding)
     np.testing.assert_array_equal(again.toarray(), matrix.toarray()[::-1])
     assert again.shape[1] == len(coding.titles) == coding.column.stop
+
+
+def test_a_sign_for_an_empty_cell_is_no_tag():
+    coding, matrix = coded("tags", ["red;blue", "-", "n/a", "red", "-;red"])
+    assert coding.titles == ("-", "blue", "red")  # within a list it is one
+    assert np.diff(matrix.indptr).tolist() == [2, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("cells", "tags"),
+    [
+        (["a|b", "b|c", ";"], ("a", "b", "c")),  # ; alone says: none
+        (["a|b"] * 60 + ["x;y"], ("a", "b", "x;y")),  # not by what hardly any cell has
+        (["a;b,c", "b,c;a"], ("a", "b,c")),
+        (["a;", "b;"], ("a", "b")),
+    ],
+)
+def test_tags_are_parted_by_what_parts_many(cells, tags):
+    assert coded("tags", cells)[0].titles == tags
+
+
+def test_new_numbers_are_read_with_the_marks_of_the_column():
+    sales = ["1.234,5", "9.310,97", "15.720,07", "890,1"]
+    coding = coded("number", sales)[0]
+    for text, number in (("9.500", 9500.0), ("9,500", 9500.0), ("812", 812.0), ("1.000,5", 1000.5)):
+        cells = as_learnt(Cells.of("x", [text, ""]), coding)
+        assert parse_numbers(cells)[0] == number
+    small = coded("number", ["0.5", "1.25", "2.125", "9.75"])[0]
+    assert parse_numbers(as_learnt(Cells.of("x", ["1.500", "2,250"]), small))[0] == 1.5
+    assert parse_numbers(as_learnt(Cells.of("x", ["n/a"]), small)).tolist() == pytest.approx(
+        [np.nan], nan_ok=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "days"),
+    [
+        (["01.02.1970", "1970-01-03", "soon", "later"], [31, 2, np.nan, np.nan]),
+        (["31.02.1970", "30/02/1970", "1970-02-30", "Feb 30, 1970"], [np.nan] * 4),
+        (["1970-02-30", "1970-02-28", "7 Feb 1970", "7-Sep-1970"], [np.nan, 58, 37, 249]),
+    ],
+)
+def test_dates_of_several_forms_and_no_dates_beside_each_other(cells, days):
+    np.testing.assert_array_equal(parse_dates(Cells.of("x", cells)), days)

@@ -20,7 +20,9 @@ MISSING = (
     "", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "none", "unknown", "-", "--", ".", "?",
 )
 # fmt: on
-"""Words for an empty cell, in lower case: of numbers, categories, yes/no, dates; never of ids and texts."""
+"""Words for an empty cell, in lower case: of numbers, categories, yes/no, dates; of ids and texts never."""
+SIGNS = tuple(each for each in MISSING if not each.isalpha())
+"""The same of tags: what is no word, where a cell holds nothing else."""
 _TEXT = pa.large_string()
 
 
@@ -118,6 +120,11 @@ class Cells:
     def filled(self) -> np.ndarray:
         """Which of the distinct texts are not empty; in texts and tags every word is one."""
         return _as_bool(pc.not_equal(self.distinct, ""))
+
+    @cached_property
+    def listing(self) -> np.ndarray:
+        """Which of the distinct texts may be lists of tags: all but signs for an empty cell."""
+        return ~_as_bool(pc.is_in(pc.utf8_lower(self.distinct), pa.array(SIGNS, _TEXT)))
 
     def example(self, chosen: np.ndarray) -> str:
         """A short sample of the distinct texts chosen."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +24,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 # fmt: on
 PARTS = ("month", "weekday")
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
-# (how it looks, how pyarrow reads it); the first that nearly all known cells have is taken
+# (how it looks, how pyarrow reads it)
 _FORMATS = (
     (r"^\d{4}/\d{1,2}/\d{1,2}$", "%Y/%m/%d"),
     (r"^(19|20)\d{2}(0[1-9]|1[0-2])([0-2]\d|3[01])$", "%Y%m%d"),
@@ -68,7 +70,7 @@ class Dates:
             if odd.any():
                 count = int(cells.counts[odd].sum())
                 said.append(f"{count} cell(s) such as {cells.example(odd)!r} are no dates: taken as unknown")
-            if _distinct_days(cells)[1]:
+            if either_way_round(cells):
                 said.append("day and month could be either way round: taken as month/day/year")
         whole = bool((known == np.rint(known)).all())
         return Coding.make(cells.name, self.name, [cells.name], said, center=center, scale=scale, whole=whole)
@@ -128,6 +130,11 @@ def parse_dates(cells: Cells) -> np.ndarray:
     array([30.,  1.])
     >>> parse_dates(Cells.of("joined", ["31-Jan-1970", "2-Jan-1970 6:00 PM"]))
     array([30.  ,  1.75])
+
+    Some that are no dates, or are written in another way, do not spoil the others:
+
+    >>> parse_dates(Cells.of("joined", ["31.01.1970", "1970-01-03", "31.02.1970", "soon"]))
+    array([30.,  2., nan, nan])
     """
     if cells.is_date:
         return _days(cells.array)
@@ -135,42 +142,57 @@ def parse_dates(cells: Cells) -> np.ndarray:
 
 
 def looks_like_dates(cells: Cells) -> bool:
-    """Whether nearly all known cells are dates of one format."""
-    days, _ = _distinct_days(cells)
-    known = int(cells.counts[cells.known].sum())
-    return bool(known and cells.counts[~np.isnan(days)].sum() >= ENOUGH * known)
+    """Whether nearly all known cells are dates."""
+    return _enough(_distinct_days(cells)[0], cells)
+
+
+def either_way_round(cells: Cells) -> bool:
+    """Whether day and month could be exchanged in all dates."""
+    return not cells.is_date and _distinct_days(cells)[1]
 
 
 def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
-    """Days of each distinct text, and whether day and month could be exchanged."""
+    """Days of each distinct text, and whether day and month could be exchanged.
+
+    The format that reads most cells goes first; what it cannot read, others may.
+    """
     no_text = pa.scalar(None, pa.large_string())
     texts = pc.if_else(pa.array(cells.known), cells.distinct, no_text)
-    known = cells.counts[cells.known].sum()
-
-    def enough(days: np.ndarray) -> bool:
-        return bool(cells.counts[~np.isnan(days)].sum() >= ENOUGH * known)
-
+    read: dict[str, np.ndarray] = {}
     iso = pc.fill_null(pc.match_substring_regex(texts, _ISO), False)
     if pc.any(iso).as_py():
-        days = _iso_days(pc.if_else(iso, texts, no_text))
-        if enough(days):
-            return days, False
-    bare, times = _without_times(texts)
-    read = {}
-    for pattern, format in _FORMATS:
-        fits = pc.fill_null(pc.match_substring_regex(bare, pattern), False)
-        if not pc.any(fits).as_py():
-            continue
-        days = _days(pc.strptime(pc.if_else(fits, bare, no_text), format, "us", error_is_null=True))
-        if enough(days):
-            read[format] = days + times
-    for format, days in read.items():
-        month_first = read.get(_TWO_WAYS.get(format, ""))
-        if month_first is None:
-            return days, False
-        good = np.isnan(month_first).sum() - np.isnan(days).sum()
-        return (days, False) if good > 0 else (month_first, good == 0)
-    return np.full(len(cells.distinct), np.nan), False
+        read["iso"] = _iso_days(pc.if_else(iso, texts, no_text))
+    if not _enough(read.get("iso"), cells):
+        bare, times = _without_times(texts)
+        for pattern, format in _FORMATS:
+            fits = pc.fill_null(pc.match_substring_regex(bare, pattern), False)
+            if pc.any(fits).as_py():
+                read[format] = _days(_stamps(pc.if_else(fits, bare, no_text), format)) + times
+    either_way = False
+    for day_first, month_first in _TWO_WAYS.items():
+        if day_first in read:
+            gone, good = (np.isnan(read[each]).sum() for each in (day_first, month_first))
+            either_way |= bool(gone == good)
+            del read[month_first if gone < good else day_first]
+    found = np.full(len(cells.distinct), np.nan)
+    for days in sorted(read.values(), key=lambda days: -int(cells.counts[~np.isnan(days)].sum())):
+        found = np.where(np.isnan(found), days, found)
+    return found, either_way
+
+
+def _stamps(texts: pa.Array, format: str) -> pa.Array:
+    """Texts read by a format; nothing for days that no month has, which are read as some of the next."""
+    stamps = pc.strptime(texts, format, "us", error_is_null=True)
+    again = pc.strftime(stamps, re.sub(r"%b|[^%dmyY]", "", format))
+    padded = pc.replace_substring_regex(texts, r"\b(\d)\b", r"0\1")
+    same = pc.equal(pc.replace_substring_regex(padded, r"\D", ""), again)
+    return pc.if_else(pc.fill_null(same, False), stamps, pa.scalar(None, stamps.type))
+
+
+def _enough(days: np.ndarray | None, cells: Cells) -> bool:
+    """Whether nearly all known cells are dates."""
+    known = int(cells.counts[cells.known].sum())
+    return bool(days is not None and known and cells.counts[~np.isnan(days)].sum() >= ENOUGH * known)
 
 
 def _without_times(texts: pa.Array) -> tuple[pa.Array, np.ndarray]:
@@ -197,7 +219,7 @@ def _iso_days(texts: pa.Array) -> np.ndarray:
     try:
         return _days(short.cast(pa.timestamp("us")))
     except pa.ArrowInvalid:  # one of them is no day of the calendar
-        return _days(pc.strptime(pc.utf8_slice_codeunits(short, 0, 10), "%Y-%m-%d", "us", error_is_null=True))
+        return _days(_stamps(pc.utf8_slice_codeunits(short, 0, 10), "%Y-%m-%d"))
 
 
 def _days(times: pa.Array) -> np.ndarray:

@@ -17,7 +17,8 @@ there are more than 20 different ones, 5 % may be anything, and half
 of the cells may have one of three words
 web or mail addresses                                                 left out
 texts with ``;`` ``|`` or ``,``, whose pieces are of at most three    tags; counts if each piece ends
-words and half of which at most are different                         in ``:number``
+words and half of which at most are different; with ``,`` half of     in ``:number``
+the pieces are in several lists (not so: ``Wien, 1. Bezirk``)
 texts of three words or more, of which most occur once, or of six     text
 words or more, of which there are more than fifty
 other texts, of which most occur once                                 left out
@@ -25,7 +26,8 @@ other texts                                                           category
 ====================================================================  =================================
 
 Words for an empty cell (``MISSING`` of :mod:`~coembed.network.columns.column_cells`) are unknown in numbers,
-categories, yes/no and dates. Ids, titles, keys, tags and texts know none.
+categories, yes/no and dates; in tags those that are no words (n/a, -), where a cell holds nothing else. Ids,
+titles, keys and texts know none.
 """
 
 from __future__ import annotations
@@ -217,5 +219,15 @@ def _find_tags(cells: Cells, separator: str) -> Literal["tags", "counts"] | None
     once = np.bincount(codes, weights=weights) == 1
     if once.sum() * 2 > weights.sum():
         return None
+    if separator == "," and not _is_shared(codes, owners, having.to_numpy(zero_copy_only=False)):
+        return None
     counted = pc.match_substring_regex(encoded.dictionary, r"^.+:\d+(\.\d+)?$")
     return "counts" if pc.all(counted).as_py() else "tags"
+
+
+def _is_shared(codes: np.ndarray, owners: np.ndarray, listed: np.ndarray) -> bool:
+    """Whether half of the pieces of lists are in other cells, too; else a comma is part of a name."""
+    pairs = np.unique(np.stack([codes, owners]), axis=1)
+    cells_of = np.bincount(pairs[0])
+    inside = np.unique(codes[listed[owners]])
+    return bool((cells_of[inside] > 1).mean() >= 0.5)

@@ -49,6 +49,27 @@ def plain_numbers(texts: pa.Array) -> pa.Array:
     return _without_marks(_without_units(texts))
 
 
+def other_reading(texts: pa.Array) -> pa.Array | None:
+    """The same numbers with their one mark taken for the other: of decimals for of thousands, and back.
+
+    None where the cells decide: one has both marks, or no three digits behind its mark.
+
+    Examples
+    --------
+    >>> other_reading(pa.array(["9.500", "12 ", None])).to_pylist()
+    ['9500', '12', None]
+    >>> other_reading(pa.array(["9,500 €"])).to_pylist(), other_reading(pa.array(["9.500", "7.25"]))
+    (['9.500'], None)
+    """
+    bare = pc.utf8_trim_whitespace(_without_units(texts.cast(pa.large_string())))
+    marked = _fits(bare, r"^[+-]?\d[\d.,']*[.,]\d+$")
+    for mark, other in ((".", ""), (",", ".")):
+        fits = _fits(bare, rf"^[+-]?\d{{1,3}}[{mark}]\d{{3}}$")
+        if pc.any(fits).as_py() and pc.all(pc.or_(fits, pc.invert(marked))).as_py():
+            return pc.if_else(fits, pc.replace_substring(bare, mark, other), bare)
+    return None
+
+
 def _without_units(texts: pa.Array) -> pa.Array:
     pieces = pc.extract_regex(texts, _WRITTEN)
     for name in ("before", "behind"):

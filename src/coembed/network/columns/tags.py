@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from coembed.network.columns.kind import Coding
 from coembed.network.relations import Absent, ColumnKind
 
 SEPARATORS = (";", "|", ",")
+OFTEN = 0.05
+"""Share of the cells that a separator must part to come before those after it in the list."""
 MOST_TAGS = 5_000
 _BRACKETS = r"^\[(.*)\]$|^\{(.*)\}$|^\((.*)\)$"
 _QUOTED = r"""^'(.*)'$|^"(.*)"$"""
@@ -68,6 +71,8 @@ def cell_groups(cells: Cells) -> tuple[np.ndarray, pa.Array]:
 def split_cells(cells: Cells, separator: str | None = None) -> tuple[pa.Array, np.ndarray]:
     """All tags of the cells that differ, one after the other, and which of these each is from.
 
+    A cell that is a sign for an empty one (n/a, -) has none, unless a separator is given.
+
     Examples
     --------
     >>> tags, owners = split_cells(Cells.of("likes", ["chess; go", "", "go"]))
@@ -83,13 +88,16 @@ def split_cells(cells: Cells, separator: str | None = None) -> tuple[pa.Array, n
             groups = pa.concat_arrays(groups.chunks) if groups.num_chunks else pa.array([], cells.type)
         lists = groups
     else:
-        separator = separator_of(cells) if separator is None else separator
-        lists = pc.split_pattern(groups if bare is None else bare, separator or ";")
+        texts = groups if bare is None else bare
+        if separator is None:
+            separator = separator_of(cells)
+            texts = pc.if_else(pa.array(cells.listing), texts, pa.scalar("", texts.type))
+        lists = pc.split_pattern(texts, separator or ";")
     owners = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
     tags = pc.utf8_trim_whitespace(lists.flatten().cast(pa.large_string()).fill_null(""))
     if bare is not None:
         tags = pc.replace_substring_regex(tags, _QUOTED, r"\1\2")
-    there = pc.not_equal(tags, "")
+    there = pc.invert(pc.is_in(tags, pa.array(("", *SEPARATORS), pa.large_string())))
     return tags.filter(there), owners[there.to_numpy(zero_copy_only=False)]
 
 
@@ -103,11 +111,27 @@ def _without_brackets(texts: pa.Array) -> pa.Array | None:
 
 
 def separator_of(cells: Cells) -> str | None:
-    """The first of :data:`SEPARATORS` that any cell has."""
-    for separator in SEPARATORS:
-        if pc.any(pc.match_substring(cells.distinct, separator)).as_py():
-            return separator
-    return None
+    """The first of :data:`SEPARATORS` that parts cells often; else the first that parts any, or is in any.
+
+    Examples
+    --------
+    >>> separator_of(Cells.of("ways", ["shop|web", "web", ";"]))  # ; alone: none of them
+    '|'
+    """
+    texts, filled = cells.distinct, cells.counts[cells.filled].sum()
+    share = {
+        separator: cells.counts[_parts(texts, separator)].sum() / max(filled, 1) for separator in SEPARATORS
+    }
+    chosen = [each for each in SEPARATORS if share[each] >= OFTEN] or [e for e in SEPARATORS if share[e] > 0]
+    chosen = chosen or [e for e in SEPARATORS if pc.any(pc.match_substring(texts, e)).as_py()]
+    return chosen[0] if chosen else None
+
+
+def _parts(texts: pa.Array, separator: str) -> np.ndarray:
+    """Which texts have something on either side of the separator."""
+    mark = re.escape(separator)
+    parted = pc.match_substring_regex(texts, rf"[^\s{mark}]\s*{mark}[\s{mark}]*[^\s{mark}]")
+    return np.asarray(parted.fill_null(False), dtype=bool)
 
 
 def frequent_texts(

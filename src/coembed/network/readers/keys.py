@@ -166,6 +166,16 @@ def repeated_id(table: NamedTable) -> str | None:
     return None
 
 
+def nearly_unique(table: NamedTable) -> str | None:
+    """The first column of short texts that repeats a few: it may be meant as one of ids."""
+    for name, cells in table.columns.items():
+        if cells.is_list or cells.is_nested or cells.is_number or cells.is_date or is_unique(table, name):
+            continue
+        if len(cells.distinct) * 2 >= len(cells) > 0 and words_of(cells, cells.filled) <= MOST_WORDS_OF_AN_ID:
+            return name
+    return None
+
+
 def is_id_name(column: str, table: str) -> bool:
     """Whether a column is called id, key, or after its table.
 

@@ -105,7 +105,7 @@ def _several(cells: Cells, given: Sequence[str] | None) -> tuple[list[str], np.n
     values = np.zeros((len(groups), len(names)), dtype=np.int8)
     places = pc.index_in(bare, pa.array(names, pa.large_string())).to_numpy(zero_copy_only=False)
     values[owners, places] = np.where(doubtful.to_numpy(zero_copy_only=False), UNKNOWN, 1)
-    values[np.asarray(cells.array.is_null(), dtype=bool) if cells.is_list else ~cells.filled] = UNKNOWN
+    values[np.asarray(cells.array.is_null(), dtype=bool) if cells.is_list else ~cells.listing] = UNKNOWN
     return names, values[codes]
 
 

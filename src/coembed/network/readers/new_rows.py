@@ -17,7 +17,7 @@ from coembed.network.items import UNKNOWN, Items
 from coembed.network.known_columns import cells_of, code_known, moved_columns
 from coembed.network.network import Network
 from coembed.network.readers.delimited_text import NUMBER_TITLES
-from coembed.network.readers.keys import TITLE_NAMES, Ids, id_column, repeated_id
+from coembed.network.readers.keys import FOUND_NAMED, TITLE_NAMES, Ids, id_column, nearly_unique, repeated_id
 from coembed.network.readers.label_column import read_labels
 from coembed.network.readers.named_table import NamedTable
 from coembed.network.readers.table_folder import key_matrix
@@ -214,15 +214,33 @@ def _items_of(
         table.cells(id)
     free = {name: cells for name, cells in table.columns.items() if name not in known}
     named = NamedTable(table.path, type, free, table.place)
-    own = id if id is not None else (id_column(named) or repeated_id(named))
+    own = (
+        id if id is not None else (id_column(named) or repeated_id(named) or _known_ids(network, type, named))
+    )
     title = next((name for name in free if name.lower() in TITLE_NAMES and name != own), None)
     if own is None:
-        said.append(f"{table.path.name}: no column has unique ids: the rows are numbered")
+        repeating = nearly_unique(named)
+        said.append(
+            f"{table.path.name}: no column has unique ids: the rows are numbered"
+            + (f" ({repeating!r} repeats some; if these are ids: --id)" if repeating else "")
+        )
     missing = [name for name in _columns(network, type) if name not in table.columns and name not in beside]
     if missing:
         said.append(f"{table.path.name}: there is no column {_listed(missing)}: its cells count as empty")
     owner = read_items(table, TypeSchema(type, table.path.name, own, title, numbered=own is None), said)
     return owner, [name for name in free if name not in (own, title)]
+
+
+def _known_ids(network: Network, type: str, table: NamedTable) -> str | None:
+    """A column of ids that the network has, some of them several times: for the reader to refuse or join."""
+    ids = Ids(type, None, _texts(network, type))
+    shares = {
+        name: ids.share(cells.distinct)
+        for name, cells in table.columns.items()
+        if not (cells.is_list or cells.is_nested or ids.integers)
+    }
+    best = max(shares, key=lambda name: shares[name], default=None)
+    return best if best is not None and shares[best] >= FOUND_NAMED else None
 
 
 def _read_columns(
