@@ -23,7 +23,21 @@ ROWS = 512
 
 
 def score_profiling(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
-    """Figures of the cosines of both ends of a relation; `network` has the truth."""
+    """Figures of the cosines of both ends of a relation, and the recall of the answer beside them."""
+    found = score_cosines(network, trial, answer)
+    if not found:
+        return {}
+    assert trial.uniform is not None
+    among = attribute_range(trial.problem.asked)
+    hidden, known = (part[:, among] for part in hidden_and_known(trial.problem, trial.uniform))
+    answered = ranking_metrics(
+        lambda rows: answer.row_scores(rows)[:, among], hidden, known, seed=trial.problem.seed
+    )
+    return found | {"answered_recall_at_10": answered["recall_at_10"]}
+
+
+def score_cosines(network: Network, trial: Trial, answer: Answer) -> dict[str, float]:
+    """What vectors alone tell of the hidden pairs, and whether types mix; `network` has the truth."""
     found = answer.directions()
     if found is None:
         return {}
@@ -32,9 +46,6 @@ def score_profiling(network: Network, trial: Trial, answer: Answer) -> dict[str,
     among = np.arange(problem.asked.values.shape[1])[attribute_range(problem.asked)]
     hidden, known = (part[:, among] for part in hidden_and_known(problem, trial.uniform))
     ranked = ranking_metrics(lambda rows: source[rows] @ target[among].T, hidden, known, seed=problem.seed)
-    answered = ranking_metrics(
-        lambda rows: answer.row_scores(rows)[:, among], hidden, known, seed=problem.seed
-    )
 
     def cosines(pairs: np.ndarray) -> np.ndarray:
         return np.einsum("nd,nd->n", source[pairs[:, 0]], target[pairs[:, 1]])
@@ -46,7 +57,7 @@ def score_profiling(network: Network, trial: Trial, answer: Answer) -> dict[str,
     figures["precision_at_10"] = precision_of_owners(source, target, truth, among)
     if not problem.asked.pairing.same:
         figures["mixing"] = mixing(source, target[among])
-    return figures | {"answered_recall_at_10": answered["recall_at_10"]}
+    return figures
 
 
 def precision_of_owners(

@@ -12,6 +12,8 @@ from coembed.settings import Task, current_names
 
 IDENTITY = ("experiment", "row", "network", "seed", "protocol", "at")
 """The fields of a cell that say which number it is: its record has them under the same names."""
+BY_COSINE = "space_"
+"""How figures of the vectors alone begin, in records that have those of what is answered, too."""
 
 
 @dataclass(frozen=True)

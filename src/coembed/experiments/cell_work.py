@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from coembed.errors import InputError
+from coembed.evaluation.profiling import score_cosines
 from coembed.experiments.benchmark_networks import open_network
-from coembed.experiments.cell import CellJob
+from coembed.experiments.cell import BY_COSINE, CellJob
 from coembed.experiments.code_version import made_on
 from coembed.experiments.details import details_of
 from coembed.experiments.epoch_costs import scaling_work
@@ -51,12 +52,16 @@ def run_job(job: CellJob, progress: EpochProgress | None = None) -> Record:
 
 
 def trial_work(job: CellJob, progress: EpochProgress | None) -> Record:
-    """A cell of a table: one trial, all of its figures."""
+    """A cell of a table: one trial, all of its figures; of pairs those of the vectors alone, too."""
     outcome = run_cell(job, progress)
+    figures, network = outcome.figures, open_network(job.cell.network, job.data)
+    if job.cell.task in ("attributes", "links") and job.cell.protocol == "strict":
+        alone = score_cosines(network, outcome.trial, outcome.answer)
+        figures = figures | {BY_COSINE + name: value for name, value in alone.items()}
     return {
-        "metrics": {name: round(float(value), DIGITS) for name, value in outcome.figures.items()},
+        "metrics": {name: round(float(value), DIGITS) for name, value in figures.items()},
         "seconds": {"fit": round(outcome.seconds, 3), "fit_cpu": round(outcome.cpu_seconds, 3)},
-        "details": details_of(open_network(job.cell.network, job.data), job.cell, outcome),
+        "details": details_of(network, job.cell, outcome),
     }
 
 

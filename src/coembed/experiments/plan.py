@@ -10,15 +10,16 @@ from coembed.evaluation.evaluation import Protocol
 from coembed.experiments.benchmark_networks import BUNDLED, PAPER, SMALL
 from coembed.experiments.cell import Cell
 from coembed.experiments.epoch_costs import EPOCHS_ALONE, SYNTHETIC
-from coembed.experiments.table_rows import ROWS, Row, rows_named, tuned
+from coembed.experiments.table_rows import ROWS, WITH_VECTORS, Row, rows_named, tuned
 from coembed.settings import Task
 
 TABLES: dict[str, Task] = {
     "table1": "classification",
     "table2": "attributes",
     "links": "links",
-    "profiling": "profiling",
 }
+PROFILED = ("table2", "links")
+"""Tables whose records tell what the vectors alone know."""
 
 FIGURE_NETWORK = "blogcatalog"
 BETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -122,6 +123,12 @@ def table_cells(experiment: str, choice: Choice) -> list[Cell]:
     ]
 
 
+def profiling_cells(experiment: str, choice: Choice) -> list[Cell]:
+    """Cells of other tables: those of the rows that have vectors."""
+    only = replace(choice, methods=tuple(row.name for row in choice.rows(WITH_VECTORS)))
+    return [cell for table in PROFILED for cell in table_cells(table, only)] if only.methods else []
+
+
 def beta_cells(experiment: str, choice: Choice) -> list[Cell]:
     """Links and attributes under the paper's settings, with another share of the links in the loss."""
     tasks: tuple[Task, ...] = ("links", "attributes")
@@ -178,6 +185,7 @@ def dataset_cells(experiment: str, choice: Choice) -> list[Cell]:
 PLANS: dict[str, Callable[[str, Choice], list[Cell]]] = {
     "datasets": dataset_cells,
     **dict.fromkeys(TABLES, table_cells),
+    "profiling": profiling_cells,
     "map": map_cells,
     "beta": beta_cells,
     "labels": label_cells,

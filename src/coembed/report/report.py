@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coembed.errors import InputError
 from coembed.experiments.benchmark_networks import PAPER, TITLES
+from coembed.experiments.cell import BY_COSINE
 from coembed.experiments.plan import FIGURE_NETWORK, TABLES
 from coembed.experiments.record_store import Store
 from coembed.experiments.results import Results
@@ -40,18 +41,15 @@ METRICS: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     },
 }
 METRICS["links"] = METRICS["table2"]
-METRICS["profiling"] = {
-    "by cosine alone": (
-        ("recall_at_10", "precision_at_10", "mixing", "auc", "auc_matched"),
-        report_texts.PROFILING,
-    ),
-    "as answered": (("answered_recall_at_10",), ""),
+PROFILING = {
+    "table2": ("recall_at_10", "precision_at_10", "mixing", "auc", "auc_matched"),
+    "links": ("recall_at_10", "auc", "auc_matched"),
 }
+"""What is told of the vectors alone, in the records of these tables."""
 HEADINGS = {
     "table1": "Node classification",
     "table2": "Attribute inference",
     "links": "Link prediction",
-    "profiling": "User profiling",
 }
 
 
@@ -101,7 +99,8 @@ def report_sections(results: Results, drawn: list[str], tuned: Sequence[Tuned] =
             [report_texts.STRICT, report_texts.MARKS, report_texts.PRESETS, Points(report_texts.WORDS)],
         ),
         Section("Overview", overview_blocks(results, drawn)),
-        *(Section(HEADINGS[name], table_blocks(results, name)) for name in TABLES),
+        *(Section(HEADINGS[name], table_blocks(results, name, METRICS[name])) for name in TABLES),
+        Section("User profiling", profiling_blocks(results)),
         Section("Sensitivity and cost", figure_blocks(results, drawn)),
         Section("What the uncertainty means", uncertainty_blocks(drawn)),
         Section("The published protocol", published_blocks(results)),
@@ -127,11 +126,13 @@ def overview_blocks(results: Results, drawn: list[str]) -> list[Block]:
     return blocks + pictures(drawn, {"overview": report_texts.OVERVIEW})
 
 
-def table_blocks(results: Results, experiment: str) -> list[Block]:
+def table_blocks(
+    results: Results, experiment: str, shown: Mapping[str, tuple[tuple[str, ...], str]]
+) -> list[Block]:
     """All tables of an experiment under the strict protocol: the paper's networks, then the others."""
     there = results.networks(experiment)
     tables: list[Block] = []
-    for name, (metrics, note) in METRICS[experiment].items():
+    for name, (metrics, note) in shown.items():
         for networks in ([n for n in there if n in PAPER], [n for n in there if n not in PAPER]):
             where = "" if not networks or networks[0] in PAPER else ", other networks"
             table = comparison(
@@ -140,6 +141,15 @@ def table_blocks(results: Results, experiment: str) -> list[Block]:
             if networks and table:
                 tables.append(table)
     return tables
+
+
+def profiling_blocks(results: Results) -> list[Block]:
+    """What a database of the vectors would find."""
+    blocks: list[Block] = []
+    for experiment, metrics in PROFILING.items():
+        by_cosine = tuple(BY_COSINE + metric for metric in metrics)
+        blocks += table_blocks(results, experiment, {"by cosine alone": (by_cosine, "")})
+    return [report_texts.PROFILING, *blocks] if blocks else []
 
 
 def figure_blocks(results: Results, drawn: list[str]) -> list[Block]:

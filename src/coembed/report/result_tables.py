@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from coembed.experiments.benchmark_networks import TITLES
+from coembed.experiments.cell import BY_COSINE
 from coembed.experiments.plan import TABLES
 from coembed.experiments.results import Results
 from coembed.experiments.table_rows import ROWS, Group, Row, tuned
@@ -24,10 +25,10 @@ METRIC_TITLES = {
     "ndcg_at_10": "nDCG@10",
     "precision_at_10": "precision@10",
     "mixing": "mixing",
-    "answered_recall_at_10": "recall@10, answered",
     "ece": "calib. error",
     "error_auroc": "error AUROC",
 }
+METRIC_TITLES |= {BY_COSINE + name: title for name, title in METRIC_TITLES.items()}
 SMALLER_IS_BETTER = {"ece"}
 TRIVIAL = {("majority", "ece")}
 """Methods and metrics that are not ranked: how common classes are is calibrated, and says nothing."""
