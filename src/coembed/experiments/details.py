@@ -12,10 +12,12 @@ from coembed.evaluation.problem import Pairs
 from coembed.experiments.cell import Cell
 from coembed.experiments.record_file import Record
 from coembed.fitted import Fitted
+from coembed.fitted.class_answers import sets_of
 from coembed.metrics import auc, expected_calibration_error, reliability
 from coembed.network import Network
 
 CURVE_POINTS = 60
+PROMISED = (0.9, 0.95, 0.99)
 LEVELS = 10
 """Groups by evidence, at most."""
 
@@ -34,6 +36,8 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
             }
     fitted = getattr(outcome.answer, "fitted", None)
     if isinstance(fitted, Fitted):
+        if cell.task == "classification" and fitted.types[fitted.main].doubt is not None:
+            found["sets"] = sets_of_classes(fitted, network.labels, outcome.trial.nodes)
         if outcome.trial.uniform is not None and cell.task != "classification":
             fits = {name: fit.without_pair_scores() for name, fit in fitted.relations.items()}
             alone, asked = replace(fitted, relations=fits), outcome.trial.problem.relation
@@ -42,6 +46,17 @@ def details_of(network: Network, cell: Cell, outcome: Outcome) -> Record:
         found["variance"] = variance_and_evidence(fitted)
         if cell.seed == 0:
             found["curves"] = training_curves(fitted)
+    return found
+
+
+def sets_of_classes(fitted: Fitted, truth: np.ndarray, nodes: np.ndarray) -> Record:
+    """By what was promised, how many sets hold the true class, and how many classes they have on average."""
+    found: Record = {}
+    for promised in PROMISED:
+        inside = sets_of(fitted, fitted.main, promised, nodes)
+        held = inside[np.arange(len(nodes)), truth[nodes]]
+        coverage, size = float(held.mean()), float(inside.sum(axis=1).mean())
+        found[str(promised)] = {"coverage": round(coverage, 4), "size": round(size, 4)}
     return found
 
 
