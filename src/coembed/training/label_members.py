@@ -41,6 +41,8 @@ WIDTHS = (16, 64)
 LINEAR_WORK = 200_000_000
 """Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
 
+MOST_EPOCHS = 100
+"""Epochs of a discriminator: one that learns longer tells the labels of other folds no better."""
 FEW_CLASSES = 10
 """Classes up to which the decay of a discriminator's weights is what the settings say."""
 
@@ -271,8 +273,9 @@ def _train(learner: ViewsInference, classes: Tensor, settings: Settings, noise: 
     weights = [weight for name, weight in learner.named_parameters() if "label" in name]
     decay = label_decay(settings, learner.label.out_features if classes.dim() == 1 else 1)
     optimizer = torch.optim.Adam(weights, lr=settings.learning_rate, weight_decay=decay, fused=True)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
-    for step in range(settings.epochs):
+    epochs = min(settings.epochs, MOST_EPOCHS)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    for step in range(epochs):
         logits = learner.label_logits(noise.at(step))
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
         cost = F.cross_entropy if classes.dim() == 1 else several_entropy
