@@ -207,7 +207,7 @@ def test_the_answer_of_a_fit_is_that_of_the_member_that_is_ahead(monkeypatch):
     weighed, gathered, members = label_ensemble.stacked, label_ensemble.gather_members, {}
 
     def misled(told, truth):
-        return np.array([1.0, 0.0, 0.0, 0.0]) if len(told) > 1 else weighed(told, truth)
+        return np.eye(len(told))[0] if len(told) > 1 else weighed(told, truth)
 
     def overheard(*what):
         members.update(gathered(*what))
@@ -224,6 +224,18 @@ def test_the_answer_of_a_fit_is_that_of_the_member_that_is_ahead(monkeypatch):
     hidden = labels < 0
     assert np.mean(result.probabilities.argmax(axis=1)[hidden] == told[hidden]) >= 0.95
     assert right(result, classes, labels) > 0.9
+
+
+@pytest.mark.parametrize(("labelled", "asked"), [(200, True), (201, False)])
+def test_with_few_labels_views_are_asked_one_by_one(labelled, asked):
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 300)
+    labels = np.where(np.arange(300) < labelled, classes, -1)
+    network = Network.build(joined(rng, classes, 0.06, 0.002), rng.random((300, 40)) < 0.2, labels)
+    result = fit(network, small(epochs=1))
+    found = set(result.history["out_of_fold"]["node"])
+    assert found >= {"discriminators", "linear", "spreading", "together"}
+    assert ("linear by view" in found) == asked
 
 
 def test_spared_labels_say_whether_the_model_is_to_be_trusted(demo, monkeypatch):

@@ -34,6 +34,8 @@ PENALTY, ALONE = 2.0, 5.0
 """How little weights are held back: of all views together, and of one by itself."""
 SEVERAL_PENALTIES = (0.2, 0.5, PENALTY)
 """The same where each of several classes has a model of few labels of its own: the best of these."""
+FEW_LABELS = 200
+"""Labels of one class each up to which linear models of each view by itself are asked beside all others."""
 LEAST_SHARE = 1e-3
 """What spreading leaves to a class that nothing spreads from."""
 WIDTHS = (16, 64)
