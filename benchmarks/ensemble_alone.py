@@ -16,6 +16,7 @@ from coembed.network import Network, read
 from coembed.settings import Settings, preset_settings
 from coembed.training import label_ensemble
 from coembed.training.label_ensemble import Ensemble, call_ensemble
+from coembed.training.label_members import MOST_EPOCHS
 from coembed.training.label_views import label_views
 from coembed.views import Seen
 
@@ -39,7 +40,7 @@ class EnsembleAlone:
 
     @classmethod
     def of(cls, network: Network, kept: Path | None = None) -> EnsembleAlone:
-        settings = preset_settings("best")
+        settings = preset_settings("best", epochs=MOST_EPOCHS)
         return cls(network, settings, look_at(network, settings, lambda step: None), kept)
 
     @classmethod

@@ -40,6 +40,7 @@ from coembed.network import Network, read, split_attributes, split_labels
 from coembed.settings import Settings, preset_settings
 from coembed.training import Holdout, train
 from coembed.training.holdout import validation_figures, without_labels_of
+from coembed.views.budget import suitable_epochs
 
 NETWORKS = ("blogcatalog", "flickr", "pubmed")
 TASKS = ("classification", "attributes")
@@ -157,6 +158,7 @@ def run(task: str, name: str, method: str, folder: Path, limit: float) -> dict[s
 def ours(network: Network, splits: Any, method: str, task: str, watch: Watch) -> None:
     preset = "best" if method == "best" else "paper"
     settings = preset_settings(preset, task)  # type: ignore[arg-type]
+    settings = settings.change(epochs=settings.epochs or suitable_epochs(network))
     if task == "classification":
         visible = without_labels_of(splits.visible(network), splits.validation)
         holdouts = Holdout(nodes=splits.validation), Holdout(nodes=splits.test)

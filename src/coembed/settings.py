@@ -101,6 +101,7 @@ class Settings:
     fitting: Literal["gradient", "closed-form"] = "gradient"
     """`gradient`: epochs of Adam; `closed-form`: none, all is solved for (`views` only)."""
     epochs: int = 200
+    """Steps of Adam, each on the whole network; 0: as many as suit its size."""
     learning_rate: float = 0.01
     schedule: Literal["constant", "cosine"] = "constant"
     """`cosine`: the learning rate falls to zero along a half wave."""
@@ -198,7 +199,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "label_decoding": (0, 1e9),
     "label_ensemble": (0, 1e9),
     "block": (1, 1_000_000),
-    "epochs": (1, 10_000_000),
+    "epochs": (0, 10_000_000),
     "learning_rate": (1e-9, 1e3),
     "weight_decay": (0, 1e3),
     "label_decay": (0, 1e3),
@@ -252,7 +253,7 @@ _BEST: dict[str, Any] = {
     "label_decoding": 0.3,
     "label_ensemble": 1.0,
     "schedule": "cosine",
-    "epochs": 100,
+    "epochs": 0,
     "dropout": 0.8,
     "encoder_dropout": 0.3,
     "input_dropout": 0.2,

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
 from coembed.distributed.partition import Partition
 from coembed.network import Network
@@ -194,6 +195,47 @@ def test_a_member_that_is_ahead_is_followed_and_named(monkeypatch):
     assert (found.follows, found.share) == ("linear", 1.0)
     assert found.accuracy["together"] == found.accuracy["linear"]
     assert "ahead of all: linear, which the answer follows" in found.in_words("")
+
+
+def test_the_answer_of_a_fit_is_that_of_the_member_that_is_ahead(monkeypatch):
+    """Links, which lead to the other class, tell it; who combines members goes by an untrained one."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, 300)
+    labels = np.where(np.arange(300) < 60, classes, -1)
+    words = rng.random((300, 40)) < 0.2
+    network = Network.build(joined(rng, classes, 0.002, 0.06), words, labels)
+    weighed, gathered, members = label_ensemble.stacked, label_ensemble.gather_members, {}
+
+    def misled(told, truth):
+        return np.eye(len(told))[0] if len(told) > 1 else weighed(told, truth)
+
+    def overheard(*what):
+        members.update(gathered(*what))
+        return members
+
+    monkeypatch.setattr(label_ensemble, "stacked", misled)
+    monkeypatch.setattr(label_ensemble, "gather_members", overheard)
+    result = fit(network, small())
+    said = [line for line in result.history["notices"] if "which the answer follows" in line]
+    assert len(said) == 1
+    ahead = said[0].split("ahead of all: ")[1].split(",")[0]
+    assert ahead != "discriminators"
+    told = np.mean(softmax(members[ahead], axis=2), axis=0).argmax(axis=1)
+    hidden = labels < 0
+    assert np.mean(result.probabilities.argmax(axis=1)[hidden] == told[hidden]) >= 0.95
+    assert right(result, classes, labels) > 0.9
+
+
+@pytest.mark.parametrize(("labelled", "asked"), [(200, True), (201, False)])
+def test_with_few_labels_views_are_asked_one_by_one(labelled, asked):
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 3, 300)
+    labels = np.where(np.arange(300) < labelled, classes, -1)
+    network = Network.build(joined(rng, classes, 0.06, 0.002), rng.random((300, 40)) < 0.2, labels)
+    result = fit(network, small(epochs=1))
+    found = set(result.history["out_of_fold"]["node"])
+    assert found >= {"discriminators", "linear", "spreading", "together"}
+    assert ("linear by view" in found) == asked
 
 
 def test_spared_labels_say_whether_the_model_is_to_be_trusted(demo, monkeypatch):

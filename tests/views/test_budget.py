@@ -11,7 +11,7 @@ from coembed.settings import preset_settings
 from coembed.training import fit
 from coembed.training.fit import affordable
 from coembed.views import budget, look, readings
-from coembed.views.budget import ViewPlan, dense_columns, plan_views, planned_lenses
+from coembed.views.budget import ViewPlan, dense_columns, plan_views, planned_lenses, suitable_epochs
 
 
 def bytes_of(network, seen):
@@ -53,6 +53,25 @@ def test_more_types_leave_less_for_each(monkeypatch):
     assert budget.affordable_hidden(network, 64, plan_views(network, 16)) < 64
     alone = Network.build(sp.csr_array((len(people), len(people))), np.ones((len(people), 3)))
     assert budget.affordable_hidden(alone, 64, plan_views(alone, 16)) == 64
+
+
+@pytest.mark.parametrize(
+    ("entries", "epochs"), [(100, 150), (200_000, 150), (240_000, 125), (300_000, 100), (900_000, 100)]
+)
+def test_where_an_epoch_is_cheap_there_are_more(entries, epochs):
+    """Entries of links and attributes together."""
+    links = sp.csr_array(np.ones((10, 10)) - np.eye(10))
+    rest = np.ones(entries - links.nnz), (np.arange(entries - links.nnz) % 10, np.arange(entries - 90) // 10)
+    assert suitable_epochs(Network.build(links, sp.csr_array(rest))) == epochs
+
+
+@pytest.mark.parametrize("preset", ["best", "paper"])
+def test_epochs_that_somebody_asks_for_are_kept(preset):
+    asked = {"dim": 3, "hidden": 4, "rank": 4, "space_dim": 0, "label_ensemble": 0}
+    network = Network.build(np.eye(30)[::-1], np.eye(30))
+    for epochs, done in ((0, 150), (2, 2), (100, 100)):
+        fitted = fit(network, preset_settings(preset, epochs=epochs, **asked))
+        assert len(fitted.history["loss"]) == fitted.settings["epochs"] == done
 
 
 def wide(values=200, each=5):

@@ -41,7 +41,7 @@ from coembed.training.prepared import Prepared, Whole
 from coembed.training.several_label_ensemble import calibrated
 from coembed.training.way_ensemble import with_way_models
 from coembed.views import Seen, TypeViews, training_views
-from coembed.views.budget import BYTES, affordable_hidden, plan_views
+from coembed.views.budget import BYTES, affordable_hidden, plan_views, suitable_epochs
 from coembed.views.lens import MOST_SECOND
 
 WHOLE_BYTES = BYTES // 2
@@ -117,6 +117,7 @@ def prepare(
     if network.is_plain:
         found = read_as(network, settings)
         settings = settings.change(links=found["links"].likelihood, attributes=found["attributes"].likelihood)
+    settings = settings.change(epochs=settings.epochs or suitable_epochs(network))
     by_views = settings.encoder == "views"
     settings, notices = affordable(settings, network) if by_views else (settings, [])
     identity = fingerprint(network)

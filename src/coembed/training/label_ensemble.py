@@ -23,6 +23,7 @@ from coembed.training.class_doubt import cross_conformal
 from coembed.training.few_labels import opinion_of_few
 from coembed.training.label_combination import LEAST, how_far_to_lean, out_of_fold, stacked
 from coembed.training.label_members import (
+    FEW_LABELS,
     class_shares,
     discriminators,
     linear,
@@ -142,9 +143,10 @@ def gather_members(
     members = {} if quick else {"discriminators": discriminators(shown, own, settings)}
     members["linear"] = linear(shown, own)
     several = own.labels.ndim == 2
-    if quick or (several and np.count_nonzero(own.labels != UNKNOWN) <= FEW_CELLS):
+    few = np.count_nonzero(own.labels != UNKNOWN) <= (FEW_CELLS if several else FEW_LABELS)
+    if quick or few:
         members["linear by view"] = linear_by_view(shown, own)
-        if "words" in views.sparse:
+        if "words" in views.sparse and (quick or several):
             members["linear in words"] = linear_words(shown, own)
     tabular = "cells" in views.dense or values is not None
     if several:

@@ -34,6 +34,8 @@ PENALTY, ALONE = 2.0, 5.0
 """How little weights are held back: of all views together, and of one by itself."""
 SEVERAL_PENALTIES = (0.2, 0.5, PENALTY)
 """The same where each of several classes has a model of few labels of its own: the best of these."""
+FEW_LABELS = 200
+"""Labels of one class each up to which linear models of each view by itself are asked beside all others."""
 LEAST_SHARE = 1e-3
 """What spreading leaves to a class that nothing spreads from."""
 WIDTHS = (16, 64)
@@ -41,6 +43,8 @@ WIDTHS = (16, 64)
 LINEAR_WORK = 200_000_000
 """Labels x coordinates x classes of a linear model: beyond, it reads fewer coordinates of each view."""
 
+MOST_EPOCHS = 100
+"""Epochs of a discriminator: one that learns longer tells the labels of other folds no better."""
 FEW_CLASSES = 10
 """Classes up to which the decay of a discriminator's weights is what the settings say."""
 
@@ -271,8 +275,9 @@ def _train(learner: ViewsInference, classes: Tensor, settings: Settings, noise: 
     weights = [weight for name, weight in learner.named_parameters() if "label" in name]
     decay = label_decay(settings, learner.label.out_features if classes.dim() == 1 else 1)
     optimizer = torch.optim.Adam(weights, lr=settings.learning_rate, weight_decay=decay, fused=True)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, settings.epochs)
-    for step in range(settings.epochs):
+    epochs = min(settings.epochs, MOST_EPOCHS)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    for step in range(epochs):
         logits = learner.label_logits(noise.at(step))
         # the joint model weighs it by alpha, which is to Adam what a smaller decay is
         cost = F.cross_entropy if classes.dim() == 1 else several_entropy

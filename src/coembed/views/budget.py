@@ -21,6 +21,9 @@ BYTES = 4 * PLAIN_VIEWS * NUMBERS
 UNITS = 32_000_000
 """Hidden units of a view, which cost time: from 500,000 items on, layers are narrower."""
 LEAST_UNITS = 16
+EPOCHS, EPOCH_ENTRIES = (100, 150), 30_000_000
+"""The fewest and the most epochs, and epochs x entries of all relations between them: up to 200,000 entries
+there are the most, from 300,000 on the fewest."""
 CODED = 64
 """Features of a category that has more values than the budget leaves room for."""
 
@@ -82,6 +85,19 @@ def affordable_hidden(network: Network, hidden: int, plan: ViewPlan) -> int:
     views = {name: len(each) for name, each in dense_columns(planned_lenses(network, plan)).items()}
     at_once = sum(sizes[name] * views[name] for name in sizes) / PLAIN_VIEWS
     return min(hidden, max(int(UNITS / max(*sizes.values(), at_once, 1)), LEAST_UNITS))
+
+
+def suitable_epochs(network: Network) -> int:
+    """How many epochs a network has if nobody says: more where they are cheap, and there is less in each.
+
+    Examples
+    --------
+    >>> from coembed.network import demo_network
+    >>> suitable_epochs(demo_network())
+    150
+    """
+    entries = sum(relation.values.nnz for relation in network.relations.values())
+    return int(np.clip(EPOCH_ENTRIES // max(entries, 1), *EPOCHS))
 
 
 def planned_lenses(network: Network, plan: ViewPlan) -> dict[str, TypeLens]:
