@@ -16,7 +16,7 @@ from coembed.training import extraction, fit, label_ensemble
 from coembed.training.few_labels import ALIKE, BOTH, LINKS, opinion_of_few
 from coembed.training.label_combination import how_far_to_lean
 from coembed.training.label_ensemble import _combined
-from coembed.training.label_members import _linear, linear
+from coembed.training.label_members import PENALTY, _linear, linear
 from coembed.training.label_views import FOLDS, LabelledType, folds_of, smoothed, spread, walk_within
 from coembed.views import look, readings
 
@@ -109,8 +109,8 @@ def test_coordinates_that_are_noise_are_not_read():
     def accuracy(told):
         return np.mean(np.mean(told, axis=0).argmax(axis=1)[40:] == classes[40:])
 
-    assert accuracy(linear(shown, own)) == accuracy(_linear(shown, own, 16)) > 0.8
-    assert accuracy(_linear(shown, own, 200)) < 0.75
+    assert accuracy(linear(shown, own)) == accuracy(_linear(shown, own, 16, PENALTY)) > 0.8
+    assert accuracy(_linear(shown, own, 200, PENALTY)) < 0.75
 
 
 def members_of(classes, known, **accuracy):
