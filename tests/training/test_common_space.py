@@ -258,7 +258,7 @@ def blended():
 
 def test_nobody_is_proposed_to_themselves_or_what_they_have(blended):
     stack = Stack({name: np.arange(len(items)) for name, items in blended.network.types.items()})
-    for name, relation in blended.network.relations.items():
+    for relation in blended.network.relations.values():
         forwards, backwards = _proposals(blended, relation, stack, np.random.default_rng(0))
         dense = forwards.toarray()
         assert not dense[relation.values.toarray() != 0].any()

@@ -208,7 +208,7 @@ def test_the_rate_falls_to_nothing_along_half_a_cosine():
             self.seen = []
 
         def forward(self, noise):
-            self.seen.append(float(self.at))
+            self.seen.append(self.at.item())
             return model_of()(noise)._replace(total=self.at.sum())
 
     for schedule, rates in (
@@ -217,5 +217,5 @@ def test_the_rate_falls_to_nothing_along_half_a_cosine():
     ):
         model = Sloping()
         train(model, epochs=20, learning_rate=0.01, schedule=schedule)
-        steps = -np.diff([*model.seen, float(model.at)])
+        steps = -np.diff([*model.seen, model.at.item()])
         np.testing.assert_allclose(steps, 0.01 * rates, rtol=1e-3)

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from general_network import general_network
 
 import coembed.training  # noqa: F401
+from coembed.network import Network
 from coembed.settings import preset_settings
 from coembed.training.prepared import is_prepared, open_prepared, write_prepared
 
@@ -17,8 +17,11 @@ FITTING = sys.modules["coembed.training.fit"]  # its name in the package is that
 
 @pytest.fixture(scope="module")
 def prepared():
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((40, 40)) < 0.2, 1)
+    network = Network.build((links + links.T) * 1.0, (rng.random((40, 12)) < 0.3) * 1.0, np.arange(40) % 2)
     settings = preset_settings("best", epochs=1, dim=4, rank=6, label_ensemble=0.0)
-    return FITTING.prepare(general_network(), settings, None, lambda said: None)
+    return FITTING.prepare(network, settings, None, lambda said: None)
 
 
 def test_opened_is_written(prepared, tmp_path) -> None:
