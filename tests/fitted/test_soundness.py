@@ -104,6 +104,7 @@ def test_a_model_of_cells_reads_what_there_is() -> None:
         ({"widths": (2,)}, "views that do not fit"),
         ({"widths": (4, -1)}, "views that do not fit"),
         ({"weight": np.zeros((2, 1), np.float32)}, "linear model of income"),
+        ({"bias": np.zeros(2, np.float32)}, "linear model of income"),
         ({"shares": np.zeros(2, np.float32)}, "shares of income"),
         ({"feature": np.array([3, 0, 0])}, "trees of income lead outside"),
         ({"children": np.array([[1, 3], [1, 1], [2, 2]])}, "trees of income lead outside"),
