@@ -57,3 +57,11 @@ def test_classes_that_are_known_of_a_type_are_those_of_its_items(general: Fitted
     fewer = replace(space, probabilities=space.probabilities[:, :-1], label_shift=space.label_shift[:-1])
     with pytest.raises(InputError, match="person"):
         _check_types(replace(general, types={**general.types, "person": fewer}))
+
+
+def test_a_map_is_the_same_each_time_unless_another_is_asked_for(general: Fitted, monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr("coembed.maps.layout.make_layout", lambda fitted, method, seed: asked.append(seed))
+    general.map2d("pca")
+    general.map2d("pca", seed=4)
+    assert asked == [0, 4]
