@@ -418,14 +418,18 @@ class Trying:
         ]
         tried = records_in(given.out)
         judge = Judge(Asked(given.map), Patched(session), self.apart, given.much, given.beyond)
-        for change, before in self._sample(paths):
+        # what was noticed before comes last: it most likely is again
+        for change, before in sorted(self._sample(paths), key=lambda each: each[1].get("verdict") == "noticed"):
             record = before | record_of(change)
             told = tried.get(key_of(record), before)
             if key_of(record) in tried and not (given.again and told["verdict"] in ASKED):
                 continue
-            if (given.again and told.get("why")) or given.only not in str(record["path"]):
+            if given.only not in str(record["path"]):
                 continue
-            said, by, count = judge.verdict(change, str(told.get("by", "")))
+            if told.get("why") and told["verdict"] in ASKED:  # looked at, and found to make no difference
+                said, by, count = str(told["verdict"]), "", 0
+            else:
+                said, by, count = judge.verdict(change, str(told.get("by", "")))
             with given.out.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(record | {"verdict": said, "by": by, "tests": count}) + "\n")
         return True
