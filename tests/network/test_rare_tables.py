@@ -22,6 +22,7 @@ from coembed.network.readers.keys import (
     nearly_key_of,
     nearly_unique,
 )
+from coembed.network.readers.mapped import open_mapped
 from coembed.network.readers.matlab_file import _full, _sparse
 from coembed.network.readers.named_table import named_table
 from coembed.network.readers.plain_pickle import read_pickle
@@ -87,7 +88,7 @@ def test_an_unreadable_record_of_a_mapped_network_is_told(tmp_path, demo) -> Non
     write(demo, place)
     (place / "network.json").write_text("{")
     with pytest.raises(InputError, match="cannot be read"):
-        read(place)
+        open_mapped(place)
 
 
 def test_matrices_of_matlab_are_whole() -> None:
@@ -189,11 +190,9 @@ def test_tags_with_the_marks_that_part_them_are_listed_apart(tmp_path) -> None:
     assert [titles.title(i) for i in range(3)] == ["a;b", "c", "d"]
 
 
-def test_what_holds_neither_a_path_nor_ids_is_no_network() -> None:
+def test_an_empty_path_is_not_the_current_folder() -> None:
     with pytest.raises(InputError, match="the path is empty"):
         read("")
-    with pytest.raises(InputError, match="no table has a column of unique ids"):
-        from_tables({"pairs": pa.table({"a": ["u", "u", "v"], "b": ["x", "x", "y"]})})
 
 
 def test_a_split_of_the_wrong_shape_is_refused(tmp_path, demo) -> None:
