@@ -35,8 +35,8 @@ def records_in(file: Path) -> dict[tuple[object, ...], Record]:
 def of_today(records: Iterable[Record], paths: list[Path], seed: int) -> Iterator[tuple[Change, Record]]:
     """The same sample in today's code, and what is known of each change.
 
-    A change stays in the sample where its line is still there, wherever it has moved to. One whose code is gone
-    gives way to another of its folder and kind, of which nothing is known.
+    A change stays in the sample where its code is still there, wherever it has moved to. One whose code is
+    gone gives way to another of its folder and kind, of which nothing is known.
     """
     there = {path: list(changes_of(path)) for path in paths}
     used: set[Change] = set()
@@ -74,10 +74,9 @@ def scores(records: Iterable[Record]) -> str:
         said = "equivalent" if each["verdict"] in ASKED and each.get("why") else str(each["verdict"])
         for name in (str(each["path"]).partition("/")[0], "all"):
             counts[name][said] += 1
-    lines = [
-        "| folder | changes | noticed | make no difference | no asked test runs | survived | noticed of the rest |"
-    ]
-    lines.append("| --- |" + " --- |" * 6)
+    heads = ("folder", "changes", "noticed", "make no difference", "in lines that no asked test runs")
+    heads += ("survived", "noticed of those that make a difference")
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for name in [*sorted(counts.keys() - {"all"}), "all"]:
         some = counts[name]
         rest = some.total() - some["equivalent"]

@@ -146,9 +146,8 @@ class Asked:
         if imported:
             told = {each for some in contexts.values() for each in some}
         found = {user for each in told for user in self.users.get(each, {each})} & self.tests.keys()
-        if imported:
-            found |= {each for each in self.tests if each.startswith(OF_ALL)}
-        return self._in_turn(found, path), imported
+        of_all = [each for each in sorted(self.tests) if imported and each.startswith(OF_ALL)]
+        return [*of_all, *self._in_turn(found - set(of_all), path)], imported
 
     def _in_turn(self, tests: set[str], path: Path) -> list[str]:
         """Own ones first, then the quickest; of one that is asked with many parameters, one after another."""
@@ -419,19 +418,23 @@ class Trying:
         tried = records_in(given.out)
         judge = Judge(Asked(given.map), Patched(session), self.apart, given.much, given.beyond)
         # what was noticed before comes last: it most likely is again
-        for change, before in sorted(self._sample(paths), key=lambda each: each[1].get("verdict") == "noticed"):
+        for change, before in sorted(
+            self._sample(paths), key=lambda each: each[1].get("verdict") == "noticed"
+        ):
             record = before | record_of(change)
-            told = tried.get(key_of(record), before)
-            if key_of(record) in tried and not (given.again and told["verdict"] in ASKED):
+            key = key_of(record)
+            told = tried.get(key, before)
+            unnoticed = told.get("verdict") in (None, *ASKED)
+            if (key in tried and not (given.again and unnoticed)) or given.only not in str(record["path"]):
                 continue
-            if given.only not in str(record["path"]):
-                continue
-            if told.get("why") and told["verdict"] in ASKED:  # looked at, and found to make no difference
-                said, by, count = str(told["verdict"]), "", 0
+            # what was looked at and makes no difference is not asked about, nor, again, what was noticed
+            if (told.get("why") and unnoticed) or (given.again and not unnoticed):
+                found = {"verdict": told["verdict"], "by": told.get("by", "")}
             else:
                 said, by, count = judge.verdict(change, str(told.get("by", "")))
+                found = {"verdict": said, "by": by, "tests": count}
             with given.out.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(record | {"verdict": said, "by": by, "tests": count}) + "\n")
+                out.write(json.dumps(record | found) + "\n")
         return True
 
     def _sample(self, paths: list[Path]) -> Iterator[tuple[Change, Record]]:

@@ -63,7 +63,7 @@ def test_troubles_of_the_machine_are_told() -> None:
         told("here"),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "there")
-    with pytest.raises(InputError, match="^here: odd; choose another place"), told("here"):
+    with pytest.raises(InputError, match=r"^here: odd; choose another place"), told("here"):
         raise OSError("odd")
     with pytest.raises(InputError, match="here needs more memory than there is"), told("here"):
         raise MemoryError

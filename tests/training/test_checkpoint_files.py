@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_rows_are_dealt_out_anew_to_any_number_of_processes(processes) -> None:
     """Pieces of three processes, read by as many as there are now."""
     whole = np.arange(22).reshape(11, 2)
     bounds = (0, 4, 5, 11)
-    pieces = [whole[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    pieces = [whole[a:b] for a, b in pairwise(bounds)]
     parts = [_rows(pieces, bounds, Partition.even(11, processes, rank)) for rank in range(processes)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     np.testing.assert_array_equal(_rows(pieces, bounds, None), whole)
