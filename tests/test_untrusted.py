@@ -90,3 +90,14 @@ def test_a_file_that_unpacks_to_far_more_than_it_has_is_refused(tmp_path, monkey
     check_unpacked(place, 100 + untrusted.TIMES * 10)
     with pytest.raises(InputError, match="has 10 bytes and unpacks to"):
         check_unpacked(place, 101 + untrusted.TIMES * 10)
+
+
+def test_a_pipe_may_be_read_where_that_is_said(tmp_path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        pytest.raises(InputError, match="neither a file nor a folder"),
+        reading(tmp_path / "pipe", "a thing"),
+    ):
+        pass
+    with reading(tmp_path / "pipe", "a thing", pipes=True):
+        pass

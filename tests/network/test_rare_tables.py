@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import pickle
+import struct
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
 from coembed.errors import InputError
 from coembed.network import Column, Items, Labels, Network, Relation, from_tables, load_split, read, write
 from coembed.network.readers import label_column
-from coembed.network.readers.delimited_text import _layout, _line_of_row, _widths, read_text, stream_text
+from coembed.network.readers.delimited_text import (
+    _explained,
+    _layout,
+    _line_of_row,
+    _widths,
+    read_text,
+    stream_text,
+)
 from coembed.network.readers.keys import (
     Ids,
     id_column,
@@ -23,14 +33,18 @@ from coembed.network.readers.keys import (
     nearly_unique,
 )
 from coembed.network.readers.mapped import open_mapped
+from coembed.network.readers.mapped_arrays import ArrayFile, check_texts
 from coembed.network.readers.matlab_file import _full, _sparse
 from coembed.network.readers.named_table import named_table
 from coembed.network.readers.plain_pickle import read_pickle
+from coembed.network.readers.read import find_tables
 from coembed.network.readers.scan_text import siblings
+from coembed.network.readers.sheet import _as_numbers
 from coembed.network.readers.side_column import read_sides
+from coembed.network.readers.write_tables import _as_cells
 from coembed.records import pack, unpack
 
-from .test_rare_inputs import folder_of
+from .test_rare_inputs import PEOPLE, folder_of
 
 
 def table_of(**columns):
@@ -223,3 +237,91 @@ def test_records_of_any_keys_come_back_and_strange_ones_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=said):
             unpack(strange, {}, [Column])
+
+
+def test_no_key_holds_nested_cells() -> None:
+    nested = table_of(id=["a", "b"], place=[{"x": 1}, {"x": 2}])
+    ids = Ids.of("people", nested.columns["id"])
+    assert nearly_key_of(nested.columns["place"], [ids]) is None
+    mostly_the_same = table_of(kind=["u", "u", "u", "u", "v", "v"], name=[*"klmnoo"])
+    assert nearly_unique(mostly_the_same) == "name"
+
+
+def test_lists_beside_ids_are_no_links(tmp_path) -> None:
+    table = pa.table({"id": ["a", "b", "c"], "likes": [["tea"], ["milk"], ["tea"]]})
+    pq.write_table(table, tmp_path / "people.parquet")
+    assert read(tmp_path / "people.parquet").relation("likes").values.nnz == 3
+
+
+def test_records_and_arrays_of_mapped_networks_are_whole(tmp_path, demo) -> None:
+    write(demo, tmp_path / "net.mapped")
+    (tmp_path / "net.mapped" / "network.json").write_text("[]")
+    with pytest.raises(InputError, match="not the record of a mapped network"):
+        open_mapped(tmp_path / "net.mapped")
+    with (
+        pytest.raises(ValueError, match="lacks 2 entries"),
+        ArrayFile(tmp_path, "x", np.dtype("i8"), 3) as file,
+    ):
+        file.write(np.array([1]))
+    strange = SimpleNamespace(decodable=lambda: False)
+    with pytest.raises(InputError, match="not UTF-8"):
+        check_texts(strange, "names", "full")
+    twice = SimpleNamespace(decodable=lambda: True, repeated=lambda: "ann")
+    with pytest.raises(InputError, match="'ann' occurs twice among its names"):
+        check_texts(twice, "names", "full")
+    check_texts(twice, "titles", "full", unique=False)
+
+
+def test_what_is_no_matrix_in_a_matlab_file_is_passed_over(tmp_path) -> None:
+    corpus = Path(__file__).parents[1] / "reliability" / "corpus" / "mat" / "net.mat"
+    place = tmp_path / "net.mat"
+    place.write_bytes(corpus.read_bytes() + struct.pack("<II", 1, 8) + bytes(8))
+    assert read(place).n_links == read(corpus).n_links
+
+
+def test_files_are_taken_for_what_they_hold(tmp_path, monkeypatch, demo) -> None:
+    folder_of(tmp_path, {"people.csv": PEOPLE, "pets.csv": "id,kind\nx,cat\ny,dog\nz,cat\n"})
+    both = read(tmp_path / "people.csv", tmp_path / "pets.csv", labels=["pets.kind"])
+    assert set(both.entity_types) == {"people", "pets"}
+    assert find_tables(tmp_path) is None  # tables of items are no lists of links
+    assert find_tables(tmp_path / "people.csv") is None
+    assert find_tables(tmp_path / "people.csv", tmp_path / "pets.csv") is None
+    (tmp_path / "x.h5ad").write_bytes(b"x")
+    monkeypatch.setattr("coembed.network.adapters.annotated_data.read_h5ad", lambda *_: demo)
+    assert read(tmp_path / "x.h5ad") is demo
+
+
+def test_numbers_may_be_stored_once_for_many_rows() -> None:
+    values = pa.chunked_array([pa.array(["1.5", "", "2", "1.5"]).dictionary_encode()])
+    numbers, present = _as_numbers(values)
+    np.testing.assert_array_equal(numbers, [1.5, 0, 2, 1.5])
+    np.testing.assert_array_equal(present, [True, False, True, True])
+
+
+def test_a_column_of_nothing_has_no_attributes(tmp_path) -> None:
+    network = read(
+        folder_of(tmp_path, {"people.csv": "id,age,likes\na,1,\nb,5,\nc,7,\n"}), kinds={"likes": "tags"}
+    )
+    assert "likes" not in network.relations
+    assert "age" in network.relations
+
+
+def test_cells_that_a_table_cannot_hold_are_listed_apart(tmp_path) -> None:
+    """Two numbers a column, and whole numbers that are not."""
+    column = Column("size", "number", 0, 2)
+    sizes = sp.csr_array(np.array([[1.5, 0], [0, 2.5], [3.5, 0]]))
+    wide = Relation.build("size", "people", "people.attributes", sizes, absent="unknown", column=column)
+    assert _as_cells(wide, ["size", "other"]) is None
+    whole = Column("age", "number", 0, 1, whole=True)
+    ages = Relation.build("age", "people", "a", sizes[:, :1], absent="unknown", column=whole)
+    assert _as_cells(ages, ["age"]).to_pylist() == ["2", "", "4"]
+
+
+def test_what_the_machine_says_while_a_table_is_looked_at_again_is_told(tmp_path) -> None:
+    place = tmp_path / "t.csv"
+    place.write_text("a,b\nx,y\n")
+    layout = _layout(place, None)
+    assert "cannot be read (" in str(_explained(place, layout, OSError("gone")))
+    assert "cannot be read as a table (odd)" in str(_explained(place, layout, pa.ArrowInvalid("odd\n")))
+    place.unlink()
+    assert "cannot be read as a table" in str(_explained(place, layout, pa.ArrowInvalid("odd")))

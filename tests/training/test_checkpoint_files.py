@@ -92,3 +92,19 @@ def test_rows_are_dealt_out_anew_to_any_number_of_processes(processes) -> None:
     np.testing.assert_array_equal(_rows(pieces, bounds, None), whole)
     np.testing.assert_array_equal(_rows([whole], None, None), whole)
     np.testing.assert_array_equal(_rows([whole], None, Partition.even(11, 2, 1)), whole[6:])
+
+
+def test_only_the_first_process_writes_the_record(tmp_path, monkeypatch) -> None:
+    second = Checkpoints(tmp_path, rank=1, processes=2)
+    monkeypatch.setattr(Checkpoints, "_of_all", lambda self, number: [number, number])
+    assert second.save({"epoch": 1}, {"weight": torch.ones(3)}) is None
+    assert not (tmp_path / RECORD).exists()
+    assert len(list(tmp_path.glob("state-*0001.safetensors"))) == 1
+
+
+def test_files_of_others_stay_when_checkpoints_are_cleared(tmp_path) -> None:
+    checkpoints = Checkpoints(tmp_path, resume=True)
+    checkpoints.save({"epoch": 1}, {"weight": torch.ones(3)})
+    (tmp_path / "notes.txt").write_text("mine")
+    checkpoints.clear()
+    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
