@@ -298,3 +298,17 @@ def test_what_the_machine_says_of_a_model_is_told(fitted, tmp_path, monkeypatch)
     monkeypatch.setattr(storage, "network_files", broken)
     with pytest.raises(InputError, match="choose another place"):
         storage.check_place(tmp_path / "folder")
+
+
+def test_half_a_file_of_arrays_does_not_stay_beside_the_old_model(fitted, tmp_path, monkeypatch):
+    place = save(fitted, tmp_path / "model", index=False)
+    before = sorted(each.name for each in place.iterdir())
+
+    def full(arrays, path):
+        Path(path).write_bytes(b"half")
+        raise SafetensorError("full")
+
+    monkeypatch.setattr(storage, "save_file", full)
+    with pytest.raises(InputError, match="cannot be written"):
+        save(fitted, place)
+    assert sorted(each.name for each in place.iterdir()) == before

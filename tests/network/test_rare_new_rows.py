@@ -45,6 +45,8 @@ def test_keys_that_are_no_ids_are_told_and_left_out(shop) -> None:
     relation = next(each.name for each in shop.relations.values() if each.name.endswith("makes"))
     np.testing.assert_array_equal(found.rows[f"{relation}>"].toarray(), [[0, 1, 0, 0], [0, 0, 0, 0]])
     assert any("1 key(s) in 'makes', such as 'nobody'" in said for said in found.notices)
+    found = rows_of(shop, products={"id": ["n1"], "price": [1.0], "makes": ["c4"]})
+    assert not any("'makes'" in said for said in found.notices)
 
 
 def test_tags_may_stand_in_a_table_of_their_own(shop) -> None:
