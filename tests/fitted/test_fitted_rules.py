@@ -11,8 +11,8 @@ from coembed.errors import InputError
 from coembed.fitted import Fitted
 from coembed.fitted import evidence as evidence_module
 from coembed.fitted.evidence import _nearest
-from coembed.fitted.gaussians import Gaussians
-from coembed.fitted.looking_up import search
+from coembed.fitted.gaussians import Gaussians, with_observed
+from coembed.fitted.looking_up import neighbours, search
 from coembed.fitted.soundness import _check_types
 from coembed.fitted.space import RelationFit
 
@@ -65,3 +65,30 @@ def test_a_map_is_the_same_each_time_unless_another_is_asked_for(general: Fitted
     general.map2d("pca")
     general.map2d("pca", seed=4)
     assert asked == [0, 4]
+
+
+def test_newcomers_lean_towards_those_they_are_linked_to(general: Fitted) -> None:
+    """As far as the fit found that to help: by the mean of what is known or thought of their neighbours."""
+    network = general.network
+    rows = {name: network.relation(name).values[:8] for name in ("follows", "saw", "likes")}
+    leaning = {}
+    for strength in (0.0, 0.5):
+        space = replace(general.types["person"], strength=strength)
+        leaning[strength] = replace(general, types={**general.types, "person": space}).place("person", rows)
+    plain, found = (leaning[strength].probabilities for strength in (0.0, 0.5))
+    there = with_observed(general.types["person"].probabilities, general.labels_of("person"))
+    known = np.asarray(rows["follows"].toarray() != 0) * 1.0
+    linked = known.sum(axis=1) > 0
+    assert linked.any()
+    mean = known[linked] @ there / known[linked].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[linked], 0.5 * plain[linked] + 0.5 * mean, atol=1e-5)
+    np.testing.assert_allclose(found[~linked], plain[~linked])
+
+
+def test_what_an_attribute_is_joined_to_is_found_from_its_end(general: Fitted) -> None:
+    network = general.network
+    titles = network.items("person.columns")
+    place = network.relation("likes").column.start
+    owners = np.flatnonzero(network.relation("likes").values[:, [place]].toarray())
+    found = neighbours(general, titles.ids[place], "likes", type="person.columns")
+    assert {match.name for match in found} == set(network.items("person").ids[owners])

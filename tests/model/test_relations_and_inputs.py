@@ -180,3 +180,15 @@ def test_no_two_tables_start_alike() -> None:
     torch.manual_seed(0)
     tables = [glorot_rows(Partition.whole(2), 2).detach() for _ in range(40)]
     assert len({tuple(each.ravel().tolist()) for each in tables}) == 40
+
+
+def test_rows_of_inputs_have_one_length_where_the_settings_say_so() -> None:
+    """Of attributes and of other types each by its own setting."""
+    network, keys = general_network(), Keys.of(general_network()).types
+    for nodes, attributes in (("unit", "raw"), ("raw", "unit")):
+        settings = preset_settings("paper", dim=4, hidden=6, node_inputs=nodes, attribute_inputs=attributes)
+        model = scan(network, settings)
+        scaled = {name: model.inference[keys[name]].inputs.row_scale is not None for name in network.types}
+        assert scaled == {
+            name: (attributes if network.owner_type(name) else nodes) == "unit" for name in network.types
+        }

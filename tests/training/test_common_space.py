@@ -13,8 +13,8 @@ from coembed.fitted import load, save
 from coembed.fitted.common_placing import mean_direction, steering_of
 from coembed.network import Network, demo_network
 from coembed.settings import preset_settings
-from coembed.training import fit, space_teaching
-from coembed.training.space_targets import Stack, _proposals, neighbours_wanted, speaking_for
+from coembed.training import fit, space_targets, space_teaching
+from coembed.training.space_targets import Stack, _listed, _proposals, neighbours_wanted, speaking_for
 from coembed.training.space_teaching import Part, Teaching, taught_directions
 
 
@@ -276,3 +276,18 @@ def test_what_takes_long_is_told(blended):
     said = []
     neighbours_wanted(blended, stack, said.append)
     assert said == [f"the common space: what {name} proposes" for name in blended.network.relations]
+
+
+@pytest.mark.parametrize("columns", [4, 200])
+def test_lists_hold_the_best_by_their_odds_and_a_quarter_of_all_others(columns, monkeypatch):
+    monkeypatch.setattr(space_targets, "PROPOSED", 4)
+    scores = np.random.default_rng(0).normal(size=(30, columns)).astype(np.float32)
+    chosen, weights = _listed(scores, np.random.default_rng(1))
+    best = np.sort(np.argsort(-scores, axis=1)[:, :4], axis=1)
+    np.testing.assert_array_equal(np.sort(chosen[:, :4], axis=1), best)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
+    odds = np.exp(space_targets.SHARPNESS * np.take_along_axis(scores, chosen[:, :4], axis=1))
+    shares = odds / odds.sum(axis=1, keepdims=True)
+    of_best = 1.0 if columns == 4 else 1 - space_targets.TAIL
+    np.testing.assert_allclose(weights[:, :4], of_best * shares, rtol=1e-4)
+    assert chosen.shape[1] == (4 if columns == 4 else 8)
