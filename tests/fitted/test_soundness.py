@@ -39,6 +39,12 @@ CHANGES = {
     "no known likelihood of saw": lambda m: with_relation(m, "saw", likelihood="other"),
     "what a cosine is worth in saw": lambda m: with_relation(m, "saw", by_codes=True, blends={}),
     "shifts of saw are no numbers": lambda m: with_relation(m, "saw", shifts={"likely": np.nan}),
+    "biases of saw": lambda m: with_relation(m, "saw", target_bias=np.zeros(3, np.float32)),
+    "biases of follows": lambda m: with_relation(m, "follows", source_bias=np.zeros((2, 2), np.float32)),
+    "evidence of saw": lambda m: with_relation(m, "saw", source_evidence=np.zeros((2, 2), np.float32)),
+    "evidence of follows": lambda m: with_relation(m, "follows", target_evidence=np.zeros((), np.float32)),
+    "turn of follows": lambda m: with_relation(m, "follows", turn=np.zeros((2, 3), np.float32)),
+    "lean of follows": lambda m: with_relation(m, "follows", lean=np.zeros(99, np.float32)),
     "errors of saw do not fit": lambda m: with_relation(m, "saw", log_scale=np.zeros(99)),
     "prevalence of saw is no share": lambda m: with_relation(
         m, "saw", doubt=replace(m.relations["saw"].doubt, prevalence=2.0)
