@@ -40,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:] = [each for each in sys.path if Path(each) != ROOT / "benchmarks"]  # where a coverage.py is
 SOURCE = ROOT / "src" / "coembed"
 sys.path.append(str(ROOT / "benchmarks"))
+from change_records import ASKED, Record, key_of, of_today, record_of, records_in, scores  # noqa: E402
 from code_changes import Change, changed_module, lines_of_statement, sampled  # noqa: E402
 
 FOLDERS = ("kernels", "model", "training", "fitted", "evaluation", "network")
@@ -47,6 +48,8 @@ MOST_TESTS, SECONDS = 80, 10.0
 """Of tests that are asked about a change, by what they took before."""
 PATIENCE, LONGEST = 4.0, 600.0
 """How many times as long they may take, and how many seconds, before it is noticed that they do not end."""
+OF_ALL = "tests/test_records_are_frozen.py"
+"""Asked about whatever an import runs: it looks at the records of all modules."""
 AFTER_ALL = ("numpy", "scipy.sparse", "scipy.optimize", "sklearn.linear_model", "sklearn.neural_network")
 AFTER_ALL += ("sklearn.ensemble", "torch", "pyarrow", "pyarrow.csv", "pyarrow.parquet", "hypothesis")
 """Imported once, not for every change."""
@@ -143,7 +146,8 @@ class Asked:
         if imported:
             told = {each for some in contexts.values() for each in some}
         found = {user for each in told for user in self.users.get(each, {each})} & self.tests.keys()
-        return self._in_turn(found, path), imported
+        of_all = [each for each in sorted(self.tests) if imported and each.startswith(OF_ALL)]
+        return [*of_all, *self._in_turn(found - set(of_all), path)], imported
 
     def _in_turn(self, tests: set[str], path: Path) -> list[str]:
         """Own ones first, then the quickest; of one that is asked with many parameters, one after another."""
@@ -359,9 +363,11 @@ class Judge:
         self.asked, self.patched, self.apart, self.much, self.beyond = asked, patched, apart, much, beyond
         self.sound: dict[str, bool] = {}
 
-    def verdict(self, change: Change) -> tuple[str, str, int]:
-        """What is said, the test that noticed, and how many were asked."""
+    def verdict(self, change: Change, by: str = "") -> tuple[str, str, int]:
+        """What is said, the test that noticed, and how many were asked; first the one that noticed before."""
         found, imported = self.asked.of(change.path, change.line)
+        if by in self.patched.items and by in self.asked.tests:
+            found = [by, *(test for test in found if test != by)]
         codes = None if imported else self.patched.replaced(change)
         if codes == {}:
             codes = None  # a function that nobody holds any more, or that nobody has made yet
@@ -409,39 +415,41 @@ class Trying:
         paths = [
             path for folder in given.folders.split(",") for path in sorted((SOURCE / folder).rglob("*.py"))
         ]
-        tried = tried_before(given.out)
-        wanted = tried_before(given.again) if given.again else None
+        tried = records_in(given.out)
         judge = Judge(Asked(given.map), Patched(session), self.apart, given.much, given.beyond)
-        for change in sampled(paths, given.sample, given.seed):
-            record = change._asdict() | {"path": str(change.path.relative_to(ROOT))}
+        # what was noticed before comes last: it most likely is again
+        for change, before in sorted(
+            self._sample(paths), key=lambda each: each[1].get("verdict") == "noticed"
+        ):
+            record = before | record_of(change)
             key = key_of(record)
-            if key in tried or (wanted is not None and wanted.get(key) not in ("survived", "not run")):
+            told = tried.get(key, before)
+            unnoticed = told.get("verdict") in (None, *ASKED)
+            if (key in tried and not (given.again and unnoticed)) or given.only not in str(record["path"]):
                 continue
-            said, by, count = judge.verdict(change)
+            # what was looked at and makes no difference is not asked about, nor, again, what was noticed
+            if (told.get("why") and unnoticed) or (given.again and not unnoticed):
+                found = {"verdict": told["verdict"], "by": told.get("by", "")}
+            else:
+                said, by, count = judge.verdict(change, str(told.get("by", "")))
+                found = {"verdict": said, "by": by, "tests": count}
             with given.out.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(record | {"verdict": said, "by": by, "tests": count}) + "\n")
+                out.write(json.dumps(record | found) + "\n")
         return True
 
-
-def key_of(record: dict[str, object]) -> tuple[object, ...]:
-    return tuple(record[name] for name in ("path", "kind", "before", "after", "line", "number"))
-
-
-def tried_before(out: Path) -> dict[tuple[object, ...], str]:
-    """What was said of each change, last."""
-    if not out.exists():
-        return {}
-    records = [json.loads(line) for line in out.open(encoding="utf-8")]
-    return {key_of(each): each["verdict"] for each in records}
+    def _sample(self, paths: list[Path]) -> Iterator[tuple[Change, Record]]:
+        given = self.given
+        if given.of is None:
+            return ((change, {"seed": given.seed}) for change in sampled(paths, given.sample, given.seed))
+        kept = (each for each in records_in(given.of).values() if each["seed"] == given.seed)
+        return of_today(kept, paths, given.seed)
 
 
 def try_sample(given: argparse.Namespace) -> None:
     files = sorted({test.partition("::")[0] for test in Asked(given.map).tests})
     options = ["-q", "-p", "no:cacheprovider", "--basetemp", tempfile.mkdtemp(prefix="mutation-")]
     pytest.main([*options, *files], plugins=[Trying(given)])
-    counts = Counter(tried_before(given.out).values())
-    asked = max(counts.total() - counts["not run"], 1)
-    print(dict(counts), f"noticed {counts['noticed'] / asked:.1%} of what tests run")
+    print(scores(records_in(given.out).values()))
 
 
 def try_named(words: list[str]) -> None:
@@ -468,16 +476,22 @@ def try_named(words: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("learn", "try", "named"))
+    parser.add_argument("what", choices=("learn", "try", "named", "score"))
     parser.add_argument("--map", type=Path, help="a folder: which test runs which line")
     parser.add_argument("--sample", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folders", default=",".join(FOLDERS))
     parser.add_argument("--much", type=float, default=1.0, help="how many times the usual time of tests")
     parser.add_argument("--beyond", type=float, default=0.0, help="the same, of tests that were asked before")
-    parser.add_argument("--again", type=Path, help="only what survived, or was not run, by this file")
+    parser.add_argument("--of", type=Path, help="the sample of this file, as far as its code is still there")
+    parser.add_argument(
+        "--again", action="store_true", help="what survived, or was not run, is asked about again"
+    )
+    parser.add_argument("--only", default="", help="changes of files whose path has this in it")
     parser.add_argument("--out", type=Path, help="a line of JSON for every change")
     given, rest = parser.parse_known_args()
+    if given.what == "score":
+        return print(scores(each for each in records_in(given.out).values() if each["seed"] == given.seed))
     if given.what != "named" and given.map is None:
         parser.error("--map is needed")
     if given.what == "learn":

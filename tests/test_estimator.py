@@ -5,6 +5,7 @@ from sklearn.exceptions import NotFittedError
 
 import coembed
 from coembed import SCAN, InputError
+from coembed.fitted import sample_answers
 from coembed.network import split_labels
 
 BARE = {"space_dim": 0, "pair_scores": False}
@@ -63,6 +64,22 @@ def test_other_settings_go_through_and_unknown_ones_are_refused(partly):
     assert SCAN(**{**QUICK, "settings": {**BARE, "tau": 0.7}}).fit(partly).result_.settings["tau"] == 0.7
     with pytest.raises(InputError, match="no setting 'taus'"):
         SCAN(settings={"taus": 1}).fit(partly)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_many_rows_are_answered_in_parts(monkeypatch, labelled):
+    """As all at once, with classes and without."""
+    rng = np.random.default_rng(0)
+    group = np.arange(50) % 2
+    rows = (rng.random((50, 12)) < np.where(group[:, None] == np.arange(12) % 2, 0.5, 0.1)) * 1.0
+    scan = SCAN(**{**QUICK, "dim": 4}).fit(rows, group if labelled else None)
+    whole = scan.transform(rows[:23])
+    told = scan.predict_proba(rows[:23]) if labelled else None
+    monkeypatch.setattr(sample_answers, "AT_ONCE", 10)
+    np.testing.assert_allclose(scan.transform(rows[:23]), whole, atol=1e-6)
+    if labelled:
+        np.testing.assert_allclose(scan.predict_proba(rows[:23]), told, atol=1e-6)
+        np.testing.assert_allclose(told.sum(axis=1), 1)
 
 
 def test_an_unfitted_estimator_says_so():

@@ -122,6 +122,8 @@ def test_new_items_answer_questions(fitted):
     placed = fitted.embed(twin_of(fitted.network, 11, 4)).result
     assert placed.similar("twin", k=1)[0].score > 0.5
     assert placed.similar("twin word", k=1)[0].name == "word4"
+    column = placed.network.relation("attributes").column
+    assert (column.start, column.stop) == (0, 16)  # a new word is one of the column's
 
 
 def test_models_without_classes_or_attributes_place_nodes_too(unlabelled, bare):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from coembed.errors import InputError
+from coembed.fitted import row_predictions
 from coembed.network import read
 from coembed.network.items import UNKNOWN
 from coembed.network.readers.named_table import named_table
@@ -260,3 +261,16 @@ def test_parts_of_a_date_follow_from_it(tmp_path):
     assert [titles[i] for i in months.indices] == ["August"]
     assert [titles[i] for i in new.rows["joined.weekday>"].indices] == ["Thursday"]
     assert new.touched.tolist() == [3, 0]
+
+
+def test_known_rows_have_the_classes_that_known_items_may_have(general, monkeypatch):
+    """And new ones those of the new: the one is judged by who has not seen its label, the other by all."""
+
+    def told(fitted, type, coverage, rows, new=None):
+        return np.full((len(rows) if new is None else len(new), 3), new is None)
+
+    monkeypatch.setattr(row_predictions, "sets_of", told)
+    table = {name: cells[:3] for name, cells in cells_as_a_table(general.network).items()}
+    table["id"][1] = "somebody new"
+    found = general.predict_rows(pa.table(table), "person", coverage=0.9)
+    np.testing.assert_array_equal(found.sets, [[True] * 3, [False] * 3, [True] * 3])

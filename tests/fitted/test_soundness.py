@@ -11,8 +11,10 @@ import pytest
 from coembed.errors import InputError
 from coembed.fitted import Fitted, load
 from coembed.fitted.cell_models import CellModel
+from coembed.fitted.score_blend import Blend
 from coembed.fitted.soundness import _check_cell_model, _check_column, check_sound
 from coembed.fitted.trees import Trees
+from coembed.fitted.way_models import WayModel
 
 MODEL = Path(__file__).resolve().parents[1] / "reliability" / "corpus" / "model"
 
@@ -37,6 +39,12 @@ CHANGES = {
     "no known likelihood of saw": lambda m: with_relation(m, "saw", likelihood="other"),
     "what a cosine is worth in saw": lambda m: with_relation(m, "saw", by_codes=True, blends={}),
     "shifts of saw are no numbers": lambda m: with_relation(m, "saw", shifts={"likely": np.nan}),
+    "biases of saw": lambda m: with_relation(m, "saw", target_bias=np.zeros(3, np.float32)),
+    "biases of follows": lambda m: with_relation(m, "follows", source_bias=np.zeros((2, 2), np.float32)),
+    "evidence of saw": lambda m: with_relation(m, "saw", source_evidence=np.zeros((2, 2), np.float32)),
+    "evidence of follows": lambda m: with_relation(m, "follows", target_evidence=np.zeros((), np.float32)),
+    "turn of follows": lambda m: with_relation(m, "follows", turn=np.zeros((2, 3), np.float32)),
+    "lean of follows": lambda m: with_relation(m, "follows", lean=np.zeros(99, np.float32)),
     "errors of saw do not fit": lambda m: with_relation(m, "saw", log_scale=np.zeros(99)),
     "prevalence of saw is no share": lambda m: with_relation(
         m, "saw", doubt=replace(m.relations["saw"].doubt, prevalence=2.0)
@@ -104,6 +112,7 @@ def test_a_model_of_cells_reads_what_there_is() -> None:
         ({"widths": (2,)}, "views that do not fit"),
         ({"widths": (4, -1)}, "views that do not fit"),
         ({"weight": np.zeros((2, 1), np.float32)}, "linear model of income"),
+        ({"bias": np.zeros(2, np.float32)}, "linear model of income"),
         ({"shares": np.zeros(2, np.float32)}, "shares of income"),
         ({"feature": np.array([3, 0, 0])}, "trees of income lead outside"),
         ({"children": np.array([[1, 3], [1, 1], [2, 2]])}, "trees of income lead outside"),
@@ -112,3 +121,53 @@ def test_a_model_of_cells_reads_what_there_is() -> None:
     ):
         with pytest.raises(InputError, match=said):
             _check_cell_model("income", cell_model(**changes), 1)
+
+
+def test_a_model_that_places_nobody_is_sound(model: Fitted) -> None:
+    check_sound(replace(model, placing=None))
+
+
+def test_a_model_of_ways_reads_both_ends_and_the_links_between(model: Fitted) -> None:
+    relation = next(each for each in model.network.relations.values() if each.directed)
+    trees = cell_model().trees
+    for changes, units, said in (
+        ({}, [1.0, 2.0], None),
+        ({"feature": np.array([9, 0, 0])}, [1.0, 2.0], "trees of .* lead outside"),
+        ({}, [1.0, 0.0], "divide by zero"),
+        ({}, [1.0], "units of"),
+    ):
+        # two views of one column: a feature an end and their difference, and three of the links
+        ways = WayModel(("own", "cells"), (1, 0), replace(trees, **changes), np.array(units, np.float32))
+        forged = with_relation(model, relation.name, ways=ways)
+        if said is None:
+            check_sound(forged)
+            continue
+        with pytest.raises(InputError, match=said):
+            check_sound(forged)
+
+
+def test_cell_models_blends_and_items_alike_are_looked_at(model: Fitted) -> None:
+    check_sound(with_relation(model, "income", cells=replace(cell_model(), trees=None)))
+    short = replace(cell_model(), shares=np.zeros(2, np.float32))
+    with pytest.raises(InputError, match="shares of income"):
+        check_sound(with_relation(model, "income", cells=short))
+    two, three = np.ones(2, np.float32), np.ones(3, np.float32)
+    blend = Blend(two, two, np.ones((2, 3), np.float32), three, three, two[:1])
+    check_sound(with_relation(model, "saw", blends={"likely": blend}))
+    with pytest.raises(InputError, match="blend of saw divides by zero"):
+        check_sound(with_relation(model, "saw", blends={"likely": blend._replace(std=0 * blend.std)}))
+    alike = model.placing.alike["person"]
+    for rows, said in (
+        (None, None),
+        (alike.rows.astype(np.float32), "are not positions"),
+        (alike.rows[:, 0], "are not positions"),
+        (alike.rows + 10**6, "are not positions of items"),
+    ):
+        changed = None if rows is None else alike._replace(rows=rows)
+        every = {**model.placing.alike, "person": changed}
+        forged = replace(model, placing=replace(model.placing, alike=every))
+        if said is None:
+            check_sound(forged)
+            continue
+        with pytest.raises(InputError, match=said):
+            check_sound(forged)

@@ -3,9 +3,11 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from coembed.errors import InputError
@@ -272,3 +274,41 @@ def test_a_million_names_unpack_in_a_second():
     unpacked = unpack_texts(*packed)
     assert time.process_time() - start < 1
     assert unpacked[-1] == "node number 999999"
+
+
+def test_what_the_machine_says_of_a_model_is_told(fitted, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise OSError(5, "Input/output error")
+
+    place = save(fitted, tmp_path / "model", index=False)
+    monkeypatch.setattr(Path, "read_text", broken)
+    with pytest.raises(InputError, match=r"model.json cannot be read \(Input/output error\)"):
+        load(place)
+    monkeypatch.undo()
+    monkeypatch.setattr(storage, "load_file", lambda *_: (_ for _ in ()).throw(ValueError("odd")))
+    with pytest.raises(InputError, match=r"not a safetensors file \(odd\)"):
+        load(place)
+    monkeypatch.undo()
+    monkeypatch.setattr(storage, "save_file", lambda *_: (_ for _ in ()).throw(SafetensorError("full")))
+    with pytest.raises(InputError, match=r"cannot be written \(full\)"):
+        save(fitted, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    monkeypatch.undo()
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr(storage, "network_files", broken)
+    with pytest.raises(InputError, match="choose another place"):
+        storage.check_place(tmp_path / "folder")
+
+
+def test_half_a_file_of_arrays_does_not_stay_beside_the_old_model(fitted, tmp_path, monkeypatch):
+    place = save(fitted, tmp_path / "model", index=False)
+    before = sorted(each.name for each in place.iterdir())
+
+    def full(arrays, path):
+        Path(path).write_bytes(b"half")
+        raise SafetensorError("full")
+
+    monkeypatch.setattr(storage, "save_file", full)
+    with pytest.raises(InputError, match="cannot be written"):
+        save(fitted, place)
+    assert sorted(each.name for each in place.iterdir()) == before

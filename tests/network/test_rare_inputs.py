@@ -102,10 +102,49 @@ REFUSED = {
             "people.csv": names("id,age", *(f"p{i},{i % 7}" for i in range(300))),
             "knows.csv": names("one,other,kind", *(f"p{i},p{(i + 1) % 300},k{i}" for i in range(300))),
             "network.toml": '[types.people]\nfile = "people.csv"\n[relations.knows]\nfile = "knows.csv"\n'
-            'source = {column = "one"}\ntarget = {column = "other"}\nsplit = "kind"\n',
+            'source = "one"\ntarget = "other"\nsplit = "kind"\n',
         },
         {},
-        "has 300 values, too many for relations|knows",
+        "'kind' has 300 values, too many for relations",
+    ),
+    "tags of one column": (
+        {
+            "people.csv": PEOPLE,
+            "likes.csv": "who\na\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\n[types.people.columns]\n'
+            'likes = {file = "likes.csv", kind = "tags"}\n',
+        },
+        {},
+        "one column found; give the item and its value",
+    ),
+    "a count that is no number": (
+        {
+            "people.csv": PEOPLE,
+            "likes.csv": "who,what,count\na,tea,1\nb,tea,often\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\n[types.people.columns]\n'
+            'likes = {file = "likes.csv", kind = "counts"}\n',
+        },
+        {},
+        "likes.csv, (line|row) 3: the count 'often' is not a number",
+    ),
+    "attributes of a column that stand apart": (
+        {
+            "people.csv": PEOPLE,
+            "names.csv": "column,title\nage,age\ntown,Oslo\nage,more\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\nattributes = "names.csv"\n',
+        },
+        {},
+        "the attributes of 'age' must stand together",
+    ),
+    "more tables of links than there are roles": (
+        {f"x{i}.csv": "a,b\nb,c\n" for i in range(4)},
+        {"files": [f"x{i}.csv" for i in range(4)]},
+        "there are edges, attributes and labels already",
+    ),
+    "texts that are to be numbers": (
+        {"people.csv": PEOPLE},
+        {"kinds": {"town": "number"}},
+        "people.csv: .*town",
     ),
     "a schema for what holds no tables": (
         {"net.graphml": "<graphml/>"},
@@ -167,6 +206,49 @@ READ = {
         {},
         "1 repeated row\\(s\\) were added up",
     ),
+    "an item without an id in a schema": (
+        {
+            "people.csv": "age,town\n31,Oslo\n31,Oslo\n24,Rome\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\n',
+        },
+        {},
+        "people.csv: no column has unique ids: the rows are numbered",
+    ),
+    "keys of which some are no ids": (
+        {
+            "people.csv": "id,town,age\na,Oslo,1\nb,Rome,5\nc,Atlantis,7\n",
+            "towns.csv": "id,size\nOslo,3\nRome,9\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\n[types.people.columns]\n'
+            'town = {kind = "key", of = "towns"}\n[types.towns]\nfile = "towns.csv"\n',
+        },
+        {},
+        "1 key\\(s\\) in 'town', such as 'Atlantis', are no id of towns",
+    ),
+    "texts that hardly repeat are no tags": (
+        {
+            **{f"{n}.csv": t for n, t in SHOP.items()},
+            "notes.csv": "customer,text\nc1,likes tea\nc2,comes late\nc3,pays in cash\nc4,never seen\n",
+        },
+        {},
+        "",
+    ),
+    "a label column of too many numbers": (
+        {"people.csv": names("id,label,x", *(f"p{i},{i * 1.5},{i % 3}" for i in range(40)))},
+        {},
+        "",
+    ),
+    "two columns of one name and a table called as one of them": (
+        {
+            "people.csv": PEOPLE,
+            "pets.csv": "id,age,kind\nx,3,cat\ny,5,dog\nz,4,cat\n",
+            "knows.csv": "a,b\na,b\nb,c\n",
+            "network.toml": '[types.people]\nfile = "people.csv"\n[types.pets]\nfile = "pets.csv"\n'
+            '[relations."people.age"]\nfile = "knows.csv"\nsource = "a"\ntarget = "b"\n'
+            'source_type = "people"\ntarget_type = "people"\n',
+        },
+        {},
+        "",
+    ),
     "edges that are not as many as announced": (
         {"net.edge": "#Nodes 3\n#Edges 5\n0 1\n1 2\n"},
         {"file": "net.edge"},
@@ -186,6 +268,17 @@ def test_it_is_read_and_told(tmp_path, case):
     network = read(folder_of(tmp_path, files) / options.get("file", "."))
     assert len(network.main) >= 3
     assert not said or any(re.search(said, each) for each in network.notices), network.notices
+
+
+def test_a_label_of_one_table_is_a_column_of_another(tmp_path):
+    files = {
+        "people.csv": "id,group,x\na,u,1\nb,v,2\nc,u,3\n",
+        "pets.csv": "id,group,y\nx,u,1\ny,v,5\nz,u,3\n",
+    }
+    network = read(folder_of(tmp_path, files), labels="people.group")
+    assert network.items("people").labels is not None
+    assert network.items("pets").labels is None
+    assert "pets.group was not chosen as a label: it is a column like any other" in network.notices
 
 
 def test_scan_text_that_announces_no_edges_has_none(tmp_path):

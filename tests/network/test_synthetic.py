@@ -122,3 +122,15 @@ def test_odd_sizes_are_exact_too(sizes):
 def test_impossible_sizes_are_explained(changes, said):
     with pytest.raises(InputError, match=said):
         synthesize(**{**SIZES, **changes})
+
+
+@pytest.mark.filterwarnings("error")
+def test_popularity_falls_as_ranks_rise_and_activity_is_bounded(network):
+    """Of attributes with the shifted rank: 1 / (rank + 10)."""
+    counts = np.sort(np.bincount(network.attributes.indices, minlength=400))[::-1]
+    assert counts[0] < 2 * counts[5]
+    assert counts[10] / counts[100] == pytest.approx(110 / 20, rel=0.35)
+    assert counts[100] / counts[300] == pytest.approx(310 / 110, rel=0.35)
+    # the most active are thirty times as active as the least, who are not much behind the middle
+    per_node = np.diff(network.attributes.indptr)
+    assert per_node.max() < 13 * np.median(per_node)

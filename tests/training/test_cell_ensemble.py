@@ -13,7 +13,7 @@ from coembed.fitted.trees import view_features
 from coembed.network import Column, Items, Network, Relation
 from coembed.network.cell_values import cell_values
 from coembed.settings import preset_settings
-from coembed.training import fit, tree_growing
+from coembed.training import cell_ensemble, fit, tree_growing
 from coembed.training.cell_ensemble import linear_model
 from coembed.training.tree_growing import boosted_trees
 
@@ -166,3 +166,20 @@ def test_trees_that_lead_outside_are_refused(fitted, tmp_path):
 def test_without_cells_kept_aside_there_are_none():
     fitted = fit(boxes(), preset_settings("best", epochs=1, validation_pairs=0.0, space_dim=0))
     assert all(each.cells is None for each in fitted.relations.values())
+
+
+@pytest.mark.parametrize(("work", "fewer"), [(10**12, False), (1, True)])
+def test_trees_read_fewer_rows_where_all_would_take_too_long(fitted, monkeypatch, work, fewer):
+    seen = []
+
+    def grown(features, wanted, n_trees, rng):
+        seen.append(len(features))
+
+    monkeypatch.setattr(cell_ensemble, "boosted_trees", grown)
+    monkeypatch.setattr(cell_ensemble, "WORK", work)
+    columns = [fitted.network.relation(name) for name in ("length", "width", "area", "shape", "lid")]
+    learner = cell_ensemble._Learner.of(fitted.trained.views[TYPE], columns, 0)
+    known = [np.isfinite(cell_values(each)).sum() for each in columns]
+    for each in columns:
+        learner.model(each)
+    assert seen == ([cell_ensemble.FEWEST_ROWS] * 5 if fewer else known)

@@ -13,8 +13,8 @@ from coembed.fitted import load, save
 from coembed.fitted.common_placing import mean_direction, steering_of
 from coembed.network import Network, demo_network
 from coembed.settings import preset_settings
-from coembed.training import fit, space_teaching
-from coembed.training.space_targets import Stack, neighbours_wanted, speaking_for
+from coembed.training import fit, space_targets, space_teaching
+from coembed.training.space_targets import Stack, _listed, _proposals, neighbours_wanted, speaking_for
 from coembed.training.space_teaching import Part, Teaching, taught_directions
 
 
@@ -228,3 +228,66 @@ def test_hidden_words_are_found_by_cosine_alone():
     assert figures["precision_at_10"] > 0.6
     svd = run_trial(demo_network(), "profiling", "svd", seed=0).figures
     assert svd["recall_at_10"] < figures["recall_at_10"]
+
+
+def test_teaching_costs_less_than_where_it_starts():
+    rng = np.random.default_rng(0)
+    wanted = rng.random((9, 9)) ** 6 * (1 - np.eye(9))
+    wanted = sp.csr_array((wanted / wanted.sum(axis=1, keepdims=True)).astype(np.float32))
+    taught = Teaching(wanted, [6, 3], rng.normal(size=(9, 3)).astype(np.float32))
+    whole = Part([np.arange(6), np.arange(6, 9)], [slice(0, 6), slice(6, 9)], [0, 1], [1.0, 1.0])
+    back = np.argsort(taught.order)
+
+    def cost(found):
+        vectors = torch.from_numpy(np.ascontiguousarray(found)[np.argsort(back)].astype(np.float64))
+        return float(plain_cost(vectors, torch.tensor(np.log(5.0)), taught, whole))
+
+    start, end = (taught_directions(wanted, [6, 3], 3, most=most) for most in (0, 60))
+    assert cost(end) < cost(start) - 0.1
+
+
+@pytest.fixture(scope="module")
+def blended():
+    """Links and words with weights of their scores."""
+    network, _ = two_blocks()
+    settings = preset_settings("best", epochs=2, dim=4, validation_pairs=0.2, label_ensemble=0.0, space_dim=0)
+    found = fit(network, settings)
+    assert found.relations["links"].blends
+    return found
+
+
+def test_nobody_is_proposed_to_themselves_or_what_they_have(blended):
+    stack = Stack({name: np.arange(len(items)) for name, items in blended.network.types.items()})
+    for relation in blended.network.relations.values():
+        forwards, backwards = _proposals(blended, relation, stack, np.random.default_rng(0))
+        dense = forwards.toarray()
+        assert not dense[relation.values.toarray() != 0].any()
+        if relation.pairing.same:
+            assert not dense.diagonal().any()
+        for proposed in (dense, backwards.toarray()):
+            sums = proposed.sum(axis=1)
+            assert np.allclose(sums[sums > 0], 1, atol=1e-4)
+            assert (sums > 0).mean() > 0.9
+            assert (proposed >= 0).all()
+
+
+def test_what_takes_long_is_told(blended):
+    stack = Stack({name: np.arange(len(items)) for name, items in blended.network.types.items()})
+    said = []
+    neighbours_wanted(blended, stack, said.append)
+    assert said == [f"the common space: what {name} proposes" for name in blended.network.relations]
+
+
+@pytest.mark.parametrize("columns", [4, 200])
+def test_lists_hold_the_best_by_their_odds_and_a_quarter_of_all_others(columns, monkeypatch):
+    monkeypatch.setattr(space_targets, "PROPOSED", 4)
+    scores = np.random.default_rng(0).normal(size=(30, columns)).astype(np.float32)
+    chosen, weights = _listed(scores, np.random.default_rng(1))
+    best = np.sort(np.argsort(-scores, axis=1)[:, :4], axis=1)
+    np.testing.assert_array_equal(np.sort(chosen[:, :4], axis=1), best)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
+    odds = np.exp(space_targets.SHARPNESS * np.take_along_axis(scores, chosen[:, :4], axis=1))
+    shares = odds / odds.sum(axis=1, keepdims=True)
+    of_best = 1.0 if columns == 4 else 1 - space_targets.TAIL
+    np.testing.assert_allclose(weights[:, :4], of_best * shares, rtol=1e-4)
+    assert chosen.shape[1] == (4 if columns == 4 else 8)

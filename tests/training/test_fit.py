@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from coembed.network import UNKNOWN, Network
-from coembed.settings import preset_settings
+from coembed.settings import preset_of, preset_settings
 from coembed.training import Holdout, fit
 from coembed.training.holdout import hold_out
 
@@ -190,7 +190,7 @@ class TestHoldout:
 SCRIPT = """
 import hashlib
 from coembed.network import demo_network
-from coembed.settings import preset_settings
+from coembed.settings import preset_of, preset_settings
 from coembed.training import fit
 
 fitted = fit(demo_network(), preset_settings("paper", epochs=3, dropout=0.3, block=256, validation=0.1))
@@ -213,3 +213,9 @@ def test_another_seed_gives_other_bits():
     first = fit(network, settings_of())
     assert_same(first, fit(network, settings_of()))
     assert not np.array_equal(first.node_mean, fit(network, settings_of(seed=1)).node_mean)
+
+
+def test_a_result_is_called_as_its_settings_or_as_is_said():
+    settings = settings_of(epochs=1)
+    assert fit(small_network(), settings).preset == preset_of(settings)
+    assert fit(small_network(), settings, preset="mine").preset == "mine"

@@ -196,3 +196,26 @@ def test_dropout_is_off_while_validating():
     train(model, epochs=6, validate=validate)
     assert len(seen) == 2
     assert all(torch.equal(one, other) for one, other in seen)
+
+
+def test_the_rate_falls_to_nothing_along_half_a_cosine():
+    """Adam's steps are about as long as its rate: where the slope stays the same, they tell it."""
+
+    class Sloping(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.at = torch.nn.Parameter(torch.zeros(1))
+            self.seen = []
+
+        def forward(self, noise):
+            self.seen.append(self.at.item())
+            return model_of()(noise)._replace(total=self.at.sum())
+
+    for schedule, rates in (
+        ("constant", np.ones(20)),
+        ("cosine", (1 + np.cos(np.pi * np.arange(20) / 20)) / 2),
+    ):
+        model = Sloping()
+        train(model, epochs=20, learning_rate=0.01, schedule=schedule)
+        steps = -np.diff([*model.seen, model.at.item()])
+        np.testing.assert_allclose(steps, 0.01 * rates, rtol=1e-3)

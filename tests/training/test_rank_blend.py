@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from coembed.fitted import Fitted
 from coembed.fitted.score_blend import weigh
 from coembed.metrics import auc
 from coembed.network import split_attributes
@@ -131,3 +132,24 @@ def test_where_all_are_told_apart_nobody_is_sure_without_end():
     # 120 of 120 say no more than 121 of 122
     assert expit(sure.logits(present)).mean() == pytest.approx(121 / 122, abs=0.004)
     assert np.abs(sure.logits(unordered)).max() < 20
+
+
+def test_either_end_of_a_link_is_asked_about(part_of_demo, monkeypatch):
+    """What is put in order are links that were kept aside, about half of them from their other end."""
+    fitted = fit(part_of_demo, preset_settings("best", epochs=1, dim=4, hidden=4, rank=4, space_dim=0))
+    links = np.argwhere(np.triu(part_of_demo.links.toarray(), 1))
+    present, absent = links[:150], np.random.default_rng(0).integers(0, 400, (150, 2))
+    asked, real = [], Fitted.pair_features
+
+    def seen(self, pairs, name):
+        asked.append(pairs)
+        return real(self, pairs, name)
+
+    blend = weigh(fitted.pair_features(present, "links"), fitted.pair_features(absent, "links"), 0)
+    monkeypatch.setattr(Fitted, "pair_features", seen)
+    ordering(fitted, "links", blend, present, absent, 0)
+    there = {tuple(pair) for pair in present.tolist()}
+    own = [pairs for pairs in asked if len(pairs) == len(present)][-1]
+    turned = sum(tuple(pair) not in there for pair in own.tolist())
+    assert all(tuple(pair) in there or tuple(pair[::-1]) in there for pair in own.tolist())
+    assert 40 < turned < 110

@@ -12,7 +12,7 @@ from coembed.fitted import load, save
 from coembed.fitted.common_placing import steering_of
 from coembed.fitted.moments import unit_length
 from coembed.fitted.score_blend import weigh
-from coembed.network import Network
+from coembed.network import Items, Network, Relation
 from coembed.settings import preset_settings
 from coembed.training import fit, space_choice
 from coembed.training.holdout import Holdout
@@ -189,3 +189,27 @@ def test_newcomers_are_answered_by_the_space(by_itself):
     )
     other = alone.place("node", rows).complete(0, "attributes", 4)
     assert [match.score for match in other] != [match.score for match in best]
+
+
+def test_the_space_is_not_asked_where_nothing_tells_what_a_cosine_is_worth(fitted, monkeypatch):
+    held = held_of(fitted)
+    seen = without_held(fitted, held)
+    monkeypatch.setattr(space_choice, "weigh", lambda *_, **__: None)
+    found = with_code_questions(seen, kept_aside(seen, held), held)
+    for name, fit_of in found.relations.items():
+        assert fit_of.blends == seen.relations[name].blends
+        assert fit_of.by_codes == seen.relations[name].by_codes
+
+
+def test_which_way_a_link_goes_is_not_asked_of_a_cosine():
+    """It is the same both ways, however much it finds."""
+    network = groups()
+    links = np.triu(network.links.toarray(), 1)
+    people = [Items.build("person", len(links))]
+    directed = Network.of(people, [Relation.build("follows", "person", "person", links, directed=True)])
+    fitted = fit(directed, preset_settings("best", epochs=2, dim=4, validation_pairs=0.2))
+    held = held_of(fitted)
+    seen = without_held(fitted, held)
+    found = with_code_questions(seen, kept_aside(seen, held), held)
+    assert "follows" in found.history["space_recall"]
+    assert "codes" not in found.relations["follows"].blends

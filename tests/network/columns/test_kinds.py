@@ -224,3 +224,16 @@ def test_new_numbers_are_read_with_the_marks_of_the_column():
 )
 def test_dates_of_several_forms_and_no_dates_beside_each_other(cells, days):
     np.testing.assert_array_equal(parse_dates(Cells.of("x", cells)), days)
+
+
+def test_a_text_of_which_no_word_is_in_two_rows_says_so():
+    coding, matrix = coded("text", ["red house", "green tree", "blue sky"])
+    assert coding.titles == ()
+    assert matrix.nnz == 0
+    assert coding.notices == ("none of its 6 words is in 2 rows: nothing is left of it",)
+    assert coded("text", ["red house", "red tree", "blue sky", "x y"])[0].notices == ()
+
+
+def test_whole_numbers_beyond_those_of_floats_are_the_next_float():
+    found = parse_numbers(Cells.of("x", pa.chunked_array([pa.array([2**53 + 1, 3])])))
+    assert found.tolist() == [2.0**53, 3.0]
