@@ -196,7 +196,10 @@ def _first_relation(fitted: Fitted, type: str) -> str:
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:
+    from coembed.fitted.questions import check_no_classes
+
     owner = fitted.network.owner_type(type) or type
     columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
     if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
+        check_no_classes(fitted, column, owner)
         raise no_such(f"column of {owner}", column, columns)

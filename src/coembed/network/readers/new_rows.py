@@ -177,6 +177,9 @@ def _type_of(network: Network, table: NamedTable) -> str:
     shared = {name: len(_known_columns(network, name) & set(table.columns)) for name in network.entity_types}
     best = max(shared, key=lambda name: shared[name])
     if not shared[best]:
+        listed = [name for name in network.entity_types if _known_ids(network, name, table) is not None]
+        if len(listed) == 1:  # ids alone, of items that are known
+            return listed[0]
         main = network.main.name
         known = _listed(sorted(_known_columns(network, main)))
         raise UnknownColumns(f"{table.path}: the model knows none of its columns; of {main} it knows {known}")
