@@ -91,9 +91,7 @@ def check_no_classes(fitted: Fitted, name: str, type: str | None) -> None:
     for each in types:
         labels = fitted.network.items(each).labels
         if labels is not None and labels.n_classes and labels.column == name:
-            raise InputError(
-                f"{name!r} holds the classes of {each}: ask predict for them, and why of a class"
-            )
+            raise InputError(f"{name!r} holds the classes of {each}: ask predict for them, or why of one")
 
 
 def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
