@@ -76,3 +76,16 @@ def test_who_asks_for_the_column_of_classes_is_told_where_to_ask(run, model, com
     ran = run(name, model, *rest, "--column", "segment")
     assert ran.code == 2
     assert "'segment' holds the classes of customers: ask predict" in ran.err
+
+
+def test_sizes_of_an_honest_split_and_classes_that_can_only_be_missed_are_told(run, tmp_path):
+    lines = [f"{i},{'a' if i < 20 else 'ab'[i % 2]},{i}" for i in range(40)]
+    (tmp_path / "visits.csv").write_text("\n".join(["id,ill,day", *lines]) + "\n")
+    asked = ("evaluate", tmp_path / "visits.csv", "--label", "ill", "--task", "classification")
+    asked = (*asked, "--method", "majority", "--seeds", 1, "--labels", 0.5)
+    ran = run(*asked, "--time", "day")
+    assert "20 labels given and 20 asked" in ran.err
+    assert "50% of those asked are of a class that none given has" in ran.err
+    ran = run(*asked, "--group", "ill")
+    assert ran.code == 2
+    assert "'ill' is what is asked" in ran.err

@@ -114,8 +114,8 @@ def _labels(table: NamedTable, schema: TypeSchema, said: list[str]) -> Labels:
     known = int(np.count_nonzero(labels.is_known))
     if not several and schema.classes is None and labels.n_classes > max(FEW_CLASSES, known / 2):
         said.append(
-            f"{table.path.name}: {cells.name!r} has {labels.n_classes:,} classes for {known:,} labels, too few "
-            "to learn each; what a number or a text should be needs no label: complete and impute tell it"
+            f"{table.path.name}: {cells.name!r} has {labels.n_classes:,} classes for {known:,} labels, too "
+            "few to learn each; what a number or a text should be needs no label: complete and impute tell it"
         )
     return labels
 
