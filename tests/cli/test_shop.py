@@ -19,14 +19,14 @@ def shop(tmp_path_factory):
     """Sixty customers, in three segments by what they earn, and what they bought of twelve products."""
     folder = tmp_path_factory.mktemp("shop")
     rng = np.random.default_rng(0)
-    customers, orders = ["customer_id,city,income,balance,segment"], ["customer_id,product_id"]
+    customers, orders = ["customer_id,name,city,income,balance,segment"], ["customer_id,product_id"]
     for i in range(60):
         kind = i % 3
         city = ["Basel", "Lyon", "Rome"][kind if rng.random() < 0.8 else rng.integers(3)]
         balance = f"{rng.integers(100, 9999) / 100 + 20 * kind:.2f}"
         segment = ["private", "student", "office"][kind] if i % 4 else ""
         customers.append(
-            f'c{i:02},{city},"${20_000 * (kind + 1) + rng.integers(9000):,}",{balance},{segment}'
+            f'c{i:02},Client {i},{city},"${20_000 * (kind + 1) + rng.integers(9000):,}",{balance},{segment}'
         )
         orders += [f"c{i:02},p{p:02}" for p in range(kind, 12, 3) if rng.random() < 0.6]
     products = ["product_id,price", *(f"p{p:02},{3.6 + p}" for p in range(12))]
@@ -62,6 +62,7 @@ def test_a_known_cell_is_told_as_the_table_has_it(run, shop, model, tmp_path, co
 def test_a_list_of_known_ids_is_answered(run, model, tmp_path):
     (tmp_path / "some.csv").write_text("who\nc07\nc08\n")
     ran = run("predict", model, tmp_path / "some.csv", "--json")
+    assert [row["title"] for row in json.loads(ran.out)] == ["Client 7", "Client 8"]
     told = {row["id"]: row["predicted"] for row in json.loads(ran.out)}
     assert told == dict(zip(["c07", "c08"], load(model).predict()[7:9], strict=True))
     (tmp_path / "none.csv").write_text("who\nanna\nbob\n")
