@@ -90,3 +90,43 @@ def test_sizes_of_an_honest_split_and_classes_that_can_only_be_missed_are_told(r
     ran = run(*asked, "--group", "ill")
     assert ran.code == 2
     assert "'ill' is what is asked" in ran.err
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory):
+    """Visits, numbered in a column that is called neither id nor visits_id, with the day before the month."""
+    folder = tmp_path_factory.mktemp("clinic")
+    rng = np.random.default_rng(0)
+    lines = ["visit,seen,ill"]
+    for i in range(60):
+        ill = i % 2
+        lines.append(
+            f"{1000 + i},{rng.integers(1, 29)}/{rng.integers(1, 4) + 8 * ill}/2024,{['no', 'yes'][ill]}"
+        )
+    (folder / "visits.csv").write_text("\n".join(lines) + "\n")
+    network = read(folder / "visits.csv", labels=["ill"])
+    return save(fit(network, preset_settings("fast")), folder / "model")
+
+
+def test_new_rows_are_told_by_the_column_of_ids_of_training(run, clinic, tmp_path):
+    (tmp_path / "new.csv").write_text("ward,visit,seen\nA,1003,7/3/2024\nB,2001,7/3/2024\n")
+    told = run("predict", clinic, tmp_path / "new.csv", "--json")
+    assert [(row["id"], row["new"]) for row in json.loads(told.out)] == [("1003", False), ("2001", True)]
+    assert "numbered" not in told.err
+    (tmp_path / "twice.csv").write_text("ward,visit,seen\nA,1003,7/3/2024\nA,1003,8/3/2024\n")
+    assert "visit '1003' is that of" in run("predict", clinic, tmp_path / "twice.csv").err
+
+
+def test_dates_of_new_rows_are_the_same_way_round_as_in_training(run, clinic, tmp_path):
+    """The seventh of March, which alone could be the third of July."""
+    (tmp_path / "new.csv").write_text("visit,seen\n2001,7/3/2024\n")
+    (tmp_path / "iso.csv").write_text("visit,seen\n2001,2024-03-07\n")
+    new, iso = (run("predict", clinic, tmp_path / name, "--json") for name in ("new.csv", "iso.csv"))
+    assert new.out == iso.out
+    assert "either way round" not in new.err
+    (tmp_path / "gaps.csv").write_text("visit,seen\n1000,\n2001,7/3/2024\n")
+    assert run("impute", clinic, tmp_path / "gaps.csv", "-o", tmp_path / "full.csv").code == 0
+    filled = rows(tmp_path / "full.csv")[0]["seen"]
+    expected = load(clinic).complete("1000", "seen")[0].score
+    days = np.datetime64("1970-01-01") + np.timedelta64(round(expected), "D")
+    assert filled == days.item().strftime("%d/%m/%Y")

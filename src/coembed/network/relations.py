@@ -42,6 +42,9 @@ class Column:
         Of a number: its value is (x - center) / scale, with x the cell or log(1 + cell).
     whole
         Whether all cells are whole numbers (of a date: days since 1970).
+    day_first
+        Of a date that is written with strokes, and of its parts: whether the day stands before the month;
+        None where nothing told.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Column:
     scale: float = 1.0
     log: bool = False
     whole: bool = False
+    day_first: bool | None = None
 
     @property
     def has_cells(self) -> bool:

@@ -217,9 +217,9 @@ def _items_of(
         table.cells(id)
     free = {name: cells for name, cells in table.columns.items() if name not in known}
     named = NamedTable(table.path, type, free, table.place)
-    own = (
-        id if id is not None else (id_column(named) or repeated_id(named) or _known_ids(network, type, named))
-    )
+    trained = network.items(type).id_column
+    own = id if id is not None or trained not in free else trained
+    own = own or id_column(named) or repeated_id(named) or _known_ids(network, type, named)
     title = next((name for name in free if name.lower() in TITLE_NAMES and name != own), None)
     if own is None:
         repeating = nearly_unique(named)

@@ -48,6 +48,7 @@ def read_items(table: NamedTable, schema: TypeSchema, said: list[str]) -> ItemTa
         _name_array(texts),
         None if schema.title is None else _titles(table.cells(schema.title), texts),
         None if schema.label is None else _labels(table, schema, said),
+        schema.id,
     )
     return ItemTable(table, items, Ids(schema.name, schema.id, texts), schema)
 
