@@ -225,11 +225,12 @@ class Client:
         known: bool = False,
         backwards: bool = False,
         fdr: float | None = None,
+        coverage: float = 0.9,
         k: int = 10,
     ) -> Completion:
         """What it should have by a relation, or what the cell of a column should hold."""
         asked = {"relation": relation, "column": column, "known": known, "backwards": backwards, "fdr": fdr}
-        return self._asked("complete", id=id, type=type, k=k, **asked)
+        return self._asked("complete", id=id, type=type, k=k, coverage=coverage, **asked)
 
     def why(self, id: str, **question: Any) -> dict[str, Any]:
         """What speaks for its class and answers: `type`, `label`, `relation`, `column`, `targets`, `k`."""
@@ -250,7 +251,10 @@ class Client:
         return self._batch("sets", table, parameters)
 
     def complete_many(self, table: Any, **parameters: Any) -> Any:
-        """What many items (column `id`) should have: `type`, `relation`, `known`, `backwards`, `fdr`, `k`."""
+        """What many items (column `id`) should have.
+
+        Parameters: `type`, `relation` or `column`, `known`, `backwards`, `fdr`, `coverage`, `k`.
+        """
         return self._batch("complete", table, parameters)
 
     def score(self, table: Any, relation: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -106,3 +107,45 @@ def test_standard_input_is_one_table_and_leaves_nothing(run, piped, monkeypatch,
     ran = run("info", "-", "-")
     assert ran.code == 2
     assert "one table" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        (("predict",), "model.json"),
+        (("predict",), "corrections.json"),
+        (("complete",), "model.json"),
+        (("links",), "model.json"),
+        (("find", "class:animal"), "model.json"),
+        (("export", "--format", "csv"), "model.json"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else each,
+)
+def test_answers_are_not_written_over_the_model(run, model, tmp_path, asked, name):
+    mine = shutil.copytree(model, tmp_path / "mine")
+    before = contents(mine)
+    command, *options = asked
+    ran = run(command, mine, *options, "-o", mine / name)
+    assert ran.code == 2
+    assert "part of the model" in ran.err
+    assert contents(mine) == before
+    assert run("predict", mine, "-o", mine / "classes.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("customers.csv", "would lose it"), ("full.csv", "one of the tables of")]
+)
+def test_a_filled_table_is_not_put_among_those_it_is_made_of(run, customers, tmp_path, name, said):
+    before = contents(customers)
+    ran = run("impute", customers, "-o", customers / name, "--epochs", 1)
+    assert ran.code == 2
+    assert said in ran.err
+    assert contents(customers) == before
+
+
+def test_a_schema_is_not_written_over_a_table(run, customers):
+    before = contents(customers)
+    ran = run("info", customers, "--schema", "-o", customers / "customers.csv")
+    assert ran.code == 2
+    assert "must end in .toml" in ran.err
+    assert contents(customers) == before

@@ -204,5 +204,16 @@ def test_doubt_is_told(general, people):
     every = client.get("/api/v1/complete", params=asked).json()["items"]
     assert [each["id"] for each in sure["items"]] == [each["id"] for each in every if each["score"] >= 0.5]
     assert client.get("/api/v1/complete", params={**asked, "fdr": 10}).status_code == 422
+    for coverage in (0.5, 0.9):
+        asked = {"id": "p000", "column": "income", "coverage": coverage}
+        told = client.get("/api/v1/complete", params=asked).json()["items"][0]
+        meant = fitted.complete("p000", "income", coverage=coverage)[0]
+        assert (told["low"], told["high"]) == (meant.low, meant.high)
+        batch = {"columns": {"id": ["p000"]}}
+        address = f"/api/v1/batch/complete?type=person&column=income&coverage={coverage}"
+        many = client.post(address, json=batch)
+        assert many.json()["columns"]["low"] == [pytest.approx(meant.low)]
+    assert meant.low < fitted.complete("p000", "income", coverage=0.5)[0].low
+    assert client.get("/api/v1/complete", params=asked | {"coverage": 1}).status_code == 422
     rows = {"rows": [{"id": "new", "income": 30000, "city": "Lille"}], "type": "person", "coverage": 0.9}
     assert client.post("/api/v1/predict", json=rows).json()["items"][0]["set"]

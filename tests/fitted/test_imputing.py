@@ -208,3 +208,5 @@ def test_values_are_written_as_the_column_has_its_own(cells, column, value, text
 def test_a_share_that_is_none_is_refused(general, people):
     with pytest.raises(InputError, match="from 0 to 1"):
         general.impute(pa.table(people), "person", only_sure=9)
+    with pytest.raises(InputError, match="how many tables to draw, got -1"):
+        general.impute(pa.table(people), "person", draws=-1)

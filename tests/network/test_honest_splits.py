@@ -73,8 +73,19 @@ def test_a_trial_sees_only_the_given_side(customers):
     splits = draw_splits(customers, "classification", 0.5, 0, None, None, Sides("group", groups, "g"))
     trial = strict_trial(customers, splits)
     assert not set(groups[trial.nodes]) & set(groups[trial.problem.labelled])
-    report = evaluate(customers, "classification", "majority", seeds=1, sides=Sides("group", groups, "g"))
-    assert report["split"] == {"by": "group", "column": "g"}
+    by_group = Sides("group", groups, "g")
+    report = evaluate(customers, "classification", "majority", labels=0.5, seeds=1, sides=by_group)
+    given = len(trial.problem.labelled)
+    sizes = {"given": [given], "asked": [200 - given], "unseen": [0]}
+    assert report["split"] == {"by": "group", "column": "g", **sizes}
+
+
+def test_classes_that_nobody_could_know_are_counted(customers):
+    late = customers.main.labels.values == 1
+    times = np.arange(200.0) + 1000 * late
+    by_time = Sides("time", times, "t")
+    report = evaluate(customers, "classification", "majority", labels=0.3, seeds=1, sides=by_time)
+    assert report["split"]["unseen"] == [int(late.sum())]
 
 
 def test_what_cannot_be_split_is_refused(customers):

@@ -105,6 +105,14 @@ def test_labels_may_be_unknown_and_must_be_classes(tmp_path):
         read(tmp_path / "a.csv", labels=["y", "tags"])
 
 
+def test_a_label_with_a_class_for_nearly_every_item_is_told(tmp_path):
+    incomes = "".join(f"{i},{i * 7},{'uv'[i % 2]}\n" for i in range(30))
+    put(tmp_path, a=f"id,income,team\n{incomes}")
+    told = " ".join(read(tmp_path / "a.csv", labels=["income"]).notices)
+    assert "'income' has 30 classes for 30 labels, too few to learn each" in told
+    assert "too few" not in " ".join(read(tmp_path / "a.csv", labels=["team"]).notices)
+
+
 def test_a_column_called_label_is_one_and_that_is_said(tmp_path):
     put(tmp_path, a="id,x,label\n1,5,u\n2,6,u\n3,7,v\n4,9,v\n")
     network = read(tmp_path / "a.csv")

@@ -19,6 +19,8 @@ def main(arguments: list[str] | None = None) -> None:
 
     # torch says once a process that its sparse matrices are young; nobody at a command line can act on that
     warnings.filterwarnings("ignore", message="Sparse (CSR|invariant)")
+    # of a label with a class for nearly every item, which reading the table has told already
+    warnings.filterwarnings("ignore", message="The number of unique classes is greater than 50%")
     try:
         if "" in (sys.argv[1:] if arguments is None else arguments):
             # mostly a shell variable that nobody set; as a path it would be the current folder

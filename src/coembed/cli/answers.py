@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coembed.cli.console import print_json, print_rows
-from coembed.cli.predictions import check_output
 from coembed.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ def asked_items(
     """
     if items and nodes:
         raise InputError("give items (--item) or nodes (--node), not both")
-    if output is not None:
-        check_output(output)
-    elif not items and not nodes:
+    if output is None and not items and not nodes:
         raise InputError("give an item with --item ID, or a file with -o for the answers of all")
     names = list(dict.fromkeys([*(items or ()), *(nodes or ())]))
     if nodes:

@@ -10,6 +10,7 @@ import typer
 from coembed.cli.answers import asked_items, print_answers
 from coembed.cli.console import say
 from coembed.cli.options import Count, ItemList, Json, Known, ModelPath, NodeList, Type
+from coembed.cli.predictions import check_output
 from coembed.errors import InputError, no_such
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def complete(
 
     if relation is not None and column is not None:
         raise InputError("give a relation or a column, not both")
+    if output is not None:
+        check_output(output, model)
     fitted = load(model)
     items, type = asked_items(fitted, item, node, type, output, relation)
     if column is not None:
@@ -123,6 +126,8 @@ def links(
     """
     from coembed.fitted import load
 
+    if output is not None:
+        check_output(output, model)
     fitted = load(model)
     items, type = asked_items(fitted, item, node, type, output, relation)
     if relation is None:
@@ -191,7 +196,10 @@ def _first_relation(fitted: Fitted, type: str) -> str:
 
 
 def _check_column(fitted: Fitted, column: str, type: str) -> None:
+    from coembed.fitted.questions import check_no_classes
+
     owner = fitted.network.owner_type(type) or type
     columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
     if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
+        check_no_classes(fitted, column, owner)
         raise no_such(f"column of {owner}", column, columns)

@@ -159,6 +159,25 @@ def evaluate(
         _print_methods(reports)
     else:
         _print_metrics(reports[0], quiet)
+    if not (json or quiet):
+        _say_split(reports[0].get("split", {}))
+
+
+def _say_split(split: dict[str, Any]) -> None:
+    """How large the two sides were, and whether anybody could have told what was asked."""
+    if "given" not in split:
+        return
+    given, asked, unseen = (split[name] for name in ("given", "asked", "unseen"))
+    sizes = ", ".join(
+        f"{a:,} labels given and {b:,} asked" for a, b in dict.fromkeys(zip(given, asked, strict=True))
+    )
+    say(f"split by {split['by']} ({split['column']}): {sizes}", "dim")
+    if any(unseen):
+        share = sum(unseen) / sum(asked)
+        say(
+            f"note: {share:.0%} of those asked are of a class that none given has, and can only be missed",
+            "yellow",
+        )
 
 
 def _read(

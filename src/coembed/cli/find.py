@@ -42,7 +42,7 @@ def find(
     from coembed.fitted.kept_selections import read_selections
 
     if output is not None:
-        check_output(output)
+        check_output(output, model)
     fitted = load(model)
     found = fitted.find(query, read_selections(model))
     tables = {type: item_table(fitted, type, rows) for type, rows in found.rows.items() if len(rows)}

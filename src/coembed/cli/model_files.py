@@ -58,7 +58,7 @@ def embed(
         check_place(output)
     else:
         check_target(output, format)
-        check_apart(output, *network)
+        check_apart(output, model, *network)
     placed = load(model).embed(read(*network))
     if as_model:
         save(placed.result, output)
@@ -83,11 +83,13 @@ def export(model: ModelPath, output: Output, format: Format = None) -> None:
 
     `coembed export model -o codes.tsv`
     """
+    from coembed.cli.predictions import check_apart
     from coembed.fitted import load
     from coembed.fitted.export import check_target
     from coembed.fitted.export import export as write
 
     check_target(output, format)
+    check_apart(output, model)
     written = write(load(model), output, format)
     say(f"wrote {' and '.join(str(path) for path in written)}")
 

@@ -78,6 +78,8 @@ def _write_schema(paths: list[Path], options: dict[str, Any], output: Path | Non
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} does not exist; check the path")
+    if output is not None and output.suffix.lower() != ".toml":
+        raise InputError(f"{output} must end in .toml")
     found = open_items(*paths, asked=Asked(**options))
     if found is None:
         raise InputError(f"{paths[0]} holds no tables of items: only of these there is a schema")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from coembed.fitted import Fitted
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
+OF_MODELS = (".json", ".jsonl", ".safetensors")
+"""What the files of a model end in."""
 TEXTS = ("known", "type", "title")
 """Columns of text, though all of it may be missing."""
 
@@ -43,9 +45,32 @@ def check_output(path: Path, *inputs: Path) -> str:
 
 
 def check_apart(path: Path, *inputs: Path) -> None:
-    """Refuse to write over what was given to read."""
-    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
-        raise InputError(f"{path} is what is read: writing there would lose it; give another file")
+    """Refuse to write over what was given to read: a file, what is in a folder, or a part of a model.
+
+    Nor is a table put among the tables of a folder, where it would be one of them from then on.
+    """
+    from coembed.fitted.storage import RECORD
+
+    for given in inputs:
+        if not given.exists():
+            continue
+        if path.exists() and path.samefile(given):
+            raise InputError(f"{path} is what is read: writing there would lose it; give another file")
+        if not given.is_dir() or not path.parent.exists() or not path.parent.samefile(given):
+            continue
+        if (given / RECORD).is_file():
+            if path.suffix.lower() in OF_MODELS:
+                raise InputError(
+                    f"{path} would be taken for a part of the model in that folder; give a file elsewhere"
+                )
+        elif path.exists():
+            raise InputError(
+                f"{path} is a part of what is read: writing there would lose it; give another file"
+            )
+        elif path.suffix.lower() in ENDINGS:
+            raise InputError(
+                f"{path} would be one of the tables of {given} from then on; give a file in another folder"
+            )
 
 
 def write_table(table: dict[str, list[Any]], path: Path) -> None:

@@ -100,7 +100,7 @@ def predict(
     from coembed.fitted.row_predictions import predict_known
 
     if output is not None:
-        check_output(output, *(new or ()))
+        check_output(output, model, *(new or ()))
     fitted = _load(model)
     if new:
         if item or unlabelled:

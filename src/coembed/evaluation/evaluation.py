@@ -78,7 +78,9 @@ def evaluate(
     -------
     dict
         ``task, type, relation, method, network, protocol, seeds``, ``metrics`` (name to ``mean``, ``std``,
-        ``values``), ``seconds`` (``fit``, one a seed) and ``peak_rss_mb`` of the process.
+        ``values``), ``seconds`` (``fit``, one a seed) and ``peak_rss_mb`` of the process; with `sides` also
+        ``split``: ``by``, ``column``, and of classes, by seed, how many labels are ``given``, how many
+        ``asked``, and how many of these are of a class that none given has (``unseen``).
 
     Examples
     --------
@@ -111,7 +113,7 @@ def evaluate(
         for seed in range(first_seed, first_seed + seeds)
     ]
     report = _report(network, chosen.name, protocol, outcomes)
-    return report if sides is None else {**report, "split": {"by": sides.kind, "column": sides.column}}
+    return report if sides is None else {**report, "split": _split_record(network, sides, outcomes)}
 
 
 def evaluate_types(
@@ -181,6 +183,26 @@ def _report(network: Network, method: str, protocol: Protocol, outcomes: list[Ou
         "seconds": {"fit": [round(outcome.seconds, 3) for outcome in outcomes]},
         "peak_rss_mb": peak_memory_mb(),
     }
+
+
+def _split_record(network: Network, sides: Sides, outcomes: list[Outcome]) -> dict[str, Any]:
+    """By what was split; of classes also how many labels there were on either side."""
+    record: dict[str, Any] = {"by": sides.kind, "column": sides.column}
+    problem = outcomes[0].trial.problem
+    labels = network.items(problem.type).labels
+    if problem.task != "classification" or labels is None:
+        return record
+    record |= {"given": [], "asked": [], "unseen": []}
+    for outcome in outcomes:
+        seen = outcome.trial.problem.network.items(problem.type).labels
+        assert seen is not None
+        asked = labels.values[outcome.trial.nodes]
+        strange = np.flatnonzero(seen.sizes == 0)
+        of_strange = (asked[:, strange] == 1).any(axis=1) if labels.several else np.isin(asked, strange)
+        record["given"].append(len(seen.known))
+        record["asked"].append(len(asked))
+        record["unseen"].append(int(of_strange.sum()))
+    return record
 
 
 class Outcome(NamedTuple):

@@ -21,10 +21,20 @@ from coembed.explorer.asking import Explorer
 from coembed.explorer.kept_answers import Json
 from coembed.explorer.new_rows_answer import table_of_columns
 from coembed.explorer.request_schemas import LONGEST_NAME, MOST_BATCH, TableQuestion
-from coembed.explorer.routes import ARROW, JSON, Asked, K, RelationParameter, Share, TypeParameter
+from coembed.explorer.routes import (
+    ARROW,
+    JSON,
+    Asked,
+    IntervalCoverage,
+    K,
+    RelationParameter,
+    Share,
+    TypeParameter,
+)
 from coembed.explorer.work_routes import TURN, needs_networks, score_pairs
 from coembed.fitted.class_answers import named_sets
 from coembed.fitted.placed_rows import placed_parts, read_rows
+from coembed.fitted.questions import COVERAGE
 from coembed.fitted.row_predictions import Predictions, predict_known
 from coembed.network.readers.named_table import NamedTable, read_named_table
 
@@ -165,12 +175,16 @@ def batch_complete(
     given: Given,
     type: TypeParameter = None,
     relation: RelationParameter = None,
+    column: RelationParameter = None,
     known: bool = False,
     backwards: bool = False,
     fdr: Annotated[Share, Query(description="At most this share is wrong.")] = None,
+    coverage: IntervalCoverage = COVERAGE,
     k: K = 10,
 ) -> Response:
     explorer = asked.explorer
+    if relation is not None and column is not None:
+        raise InputError("give a relation or a column, not both")
     ids, type = _known(explorer, given.table(), type)
     if len(ids) * k > MOST_LINES:
         raise InputError(
@@ -178,7 +192,14 @@ def batch_complete(
         )
     with TURN:
         batch = explorer.fitted.complete_all(
-            relation, k, type=type, items=ids, known=known, backwards=backwards, fdr=fdr
+            relation or column,
+            k,
+            type=type,
+            items=ids,
+            known=known,
+            backwards=backwards,
+            fdr=fdr,
+            coverage=coverage,
         )
         tables = [batch.table(part) for part in batch]
     found = pa.concat_tables(tables) if tables else pa.table({"item": pa.array([], pa.string())})

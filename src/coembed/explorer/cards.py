@@ -177,7 +177,7 @@ def page_of(explorer: Explorer, row: int, way: Way, offset: int, limit: int) -> 
     weight = facts.weights[items] if facts.owner is not None else -facts.weights[items]
     numeric = column is not None and column.numeric
     if column is not None and numeric:
-        values = column.cell(values.astype(np.float64))
+        values = column.held(values)
         weight = -values  # of a number the largest first
     order = np.argsort(weight, kind="stable")[offset : offset + limit]
     return {

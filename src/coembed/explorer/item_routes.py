@@ -15,6 +15,7 @@ from coembed.explorer.routes import (
     JSON,
     Asked,
     IdParameter,
+    IntervalCoverage,
     K,
     Limit,
     Offset,
@@ -24,7 +25,7 @@ from coembed.explorer.routes import (
 )
 from coembed.fitted.cell_texts import cell_texts
 from coembed.fitted.chances import score_name
-from coembed.fitted.questions import named_relation
+from coembed.fitted.questions import COVERAGE, named_relation
 
 router = APIRouter(tags=["items"])
 
@@ -120,10 +121,19 @@ def complete(
     known: bool = False,
     backwards: bool = False,
     fdr: Annotated[Share, Query(description="At most this share is wrong.")] = None,
+    coverage: IntervalCoverage = COVERAGE,
     k: K = 10,
 ) -> Response:
     question = request_schemas.CompleteQuestion(
-        id=id, type=type, k=k, relation=relation, column=column, known=known, backwards=backwards, fdr=fdr
+        id=id,
+        type=type,
+        k=k,
+        relation=relation,
+        column=column,
+        known=known,
+        backwards=backwards,
+        fdr=fdr,
+        coverage=coverage,
     )
     return complete_by_body(asked, question)
 
@@ -147,6 +157,7 @@ def complete_by_body(asked: Asked, question: request_schemas.CompleteQuestion) -
         backwards=question.backwards,
         positions=True,
         fdr=question.fdr,
+        coverage=question.coverage,
     )
     doubt = explorer.fitted.relations[relation.name].doubt
     text = None if question.fdr is None or doubt is None else doubt.in_words(question.fdr)

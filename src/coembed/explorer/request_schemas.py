@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel
 
+from coembed.fitted.questions import COVERAGE
+
 MOST_ANSWERS, MOST_PAIRS, MOST_NEW, MOST_JOINED, MOST_SPREADS, MOST_WHY = 200, 10_000, 20, 2_000, 400, 50
 MOST_ROWS = 1_000
 MOST_BATCH = 10_000
@@ -56,6 +58,9 @@ class CompleteQuestion(ItemQuestion):
     backwards: bool = Field(False, description="Of a directed relation: who should point to the item.")
     fdr: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         None, description="Only what is so sure that at most this share of all lists is wrong."
+    )
+    coverage: Annotated[float, Field(gt=0, lt=1)] = Field(
+        COVERAGE, description="Of a number: how often its interval holds it."
     )
 
 

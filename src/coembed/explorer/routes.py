@@ -30,6 +30,9 @@ K = Annotated[int, Query(ge=1, le=MOST_ANSWERS, description="How many answers of
 Limit = Annotated[int, Query(ge=1, le=MOST_ANSWERS, description="Items of a page.")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="Items before the page.")]
 Share = Annotated[float | None, Query(gt=0, lt=1)]
+IntervalCoverage = Annotated[
+    float, Query(gt=0, lt=1, description="Of a number: how often its interval holds it.")
+]
 
 FAILURES: dict[int | str, dict[str, Any]] = {
     code: {"model": model_schemas.Error, "description": text}

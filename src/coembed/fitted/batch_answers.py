@@ -224,7 +224,7 @@ class Batch:
             order = np.argsort(at, kind="stable")
             at, which = at[order], which[order]
             lines = self._lines(part[at], span[which], expected[at, which])
-            cells = None if column.kind == "category" else column.cell(cell_values(relation)[part[at]])
+            cells = None if column.kind == "category" else column.held(cell_values(relation)[part[at]])
             low, high = (None, None) if ends is None else (end[at, which] for end in ends)
             yield replace(lines, std=spread[at, which], cell=cells, low=low, high=high)
 

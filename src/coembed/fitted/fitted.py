@@ -115,8 +115,9 @@ class Fitted(Learnt):
         Parameters
         ----------
         table
-            A data frame, a table of pyarrow, or the path of a file. Columns that are missing are empty cells;
-            others that the model does not know are left out, and that is told.
+            A data frame, a table of pyarrow, columns by name, a list of rows, or the path of a file. Columns
+            that are missing are empty cells; others that the model does not know are left out, and that is
+            told.
         type
             Of the rows; by default the type that has most of the columns.
         id

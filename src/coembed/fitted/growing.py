@@ -217,7 +217,7 @@ class Meeting:
             more = [theirs.title(int(i)) for i in fresh]
             titles = np.concatenate([np.asarray(titles, dtype=object), np.array(more, dtype=object)])
         ids = np.concatenate([_objects(items.ids), _objects(theirs.ids[fresh])])
-        return Items(items.name, ids, titles, self._labels(items, theirs, fresh))
+        return Items(items.name, ids, titles, self._labels(items, theirs, fresh), items.id_column)
 
     def _labels(self, items: Items, theirs: Items, fresh: np.ndarray) -> Labels | None:
         """The known labels; of the new items those in classes that are known."""

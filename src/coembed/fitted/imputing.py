@@ -134,6 +134,8 @@ def impute(
     """
     if not 0 <= only_sure <= 1:
         raise InputError(f"how sure to be is a share from 0 to 1, got {only_sure:g}")
+    if draws < 0:
+        raise InputError(f"draws is how many tables to draw, got {draws}")
     rows, said = read_rows(fitted, table, type, id, beside)
     known = np.arange(len(rows.items)) if same_rows and rows.id is None else rows.known
     codes, probabilities, features = _codes(fitted, rows, np.full(len(known), -1) if as_new else known)

@@ -156,8 +156,7 @@ def _column(fitted: Fitted, relation: Relation) -> Field:
     first = matrix.indptr[:-1][there]
     if column.numeric:
         numbers = np.full(matrix.shape[0], np.nan)
-        cells = column.cell(matrix.data[first].astype(np.float64))
-        numbers[there] = np.rint(cells) if column.whole else cells
+        numbers[there] = column.held(matrix.data[first])
         return Field(column.name, kind, numbers, (), relation)
     codes = np.full(matrix.shape[0], UNKNOWN, dtype=np.int64)
     if column.kind == "yes/no":

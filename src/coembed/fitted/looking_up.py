@@ -84,7 +84,7 @@ def neighbours(
     part = slice(matrix.indptr[row], matrix.indptr[row + 1])
     values = matrix.data[part].astype(np.float64)
     if joined.column is not None and joined.column.numeric:
-        values = joined.column.cell(values)
+        values = joined.column.held(values)
     other = joined.target if forwards else joined.source
     order = np.argsort(-values, kind="stable")
     items = matrix.indices[part][order]

@@ -88,6 +88,7 @@ def to_record(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             "titles": keep(items.titles),
             "classes": None if items.labels is None else keep(items.labels.classes),
             "column": None if items.labels is None else items.labels.column,
+            "id_column": items.id_column,
         }
         for name, items in network.types.items()
     ]
@@ -129,7 +130,9 @@ def to_fitted(record: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
             _check_labels(values, len(classes))
             labels = Labels(classes, values, str(said["column"]))
         titles = None if said["titles"] is None else _texts(arrays, said["titles"])
-        types.append(Items(name, _texts(arrays, said["ids"]), titles, labels))
+        id_column = said.get("id_column")  # which models of 0.1 and 0.2.0 do not have
+        id_column = None if id_column is None else str(id_column)
+        types.append(Items(name, _texts(arrays, said["ids"]), titles, labels, id_column))
     for relation in rest["network"]:
         if relation.values.dtype != np.float32:
             raise InputError(f"its {relation.name} are not float32")

@@ -62,7 +62,7 @@ def complete(
         if not len(held) or joined.column.kind == "category":
             return found
         value = joined.values.data[joined.values.indptr[row]]
-        return [replace(found[0], cell=float(joined.column.cell(value)))]
+        return [replace(found[0], cell=float(joined.column.held(value)))]
     scores, shown = fitted.ranking(row, joined.name)
     held = joined.values.indices[joined.values.indptr[row] : joined.values.indptr[row + 1]]
     without = _NOTHING if known else held
@@ -85,6 +85,15 @@ def sure_from(fitted: Fitted, relation: Relation, fdr: float) -> float:
     return doubt.least_score(fdr)
 
 
+def check_no_classes(fitted: Fitted, name: str, type: str | None) -> None:
+    """Say where to ask for the column of labels, which is answered as classes."""
+    types = fitted.network.types if type is None or type not in fitted.network.types else (type,)
+    for each in types:
+        labels = fitted.network.items(each).labels
+        if labels is not None and labels.n_classes and labels.column == name:
+            raise InputError(f"{name!r} holds the classes of {each}: ask predict for them, or why of one")
+
+
 def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
     """A relation by its name, or by that of a column; without a name the words of a type, or what it has."""
     network = fitted.network
@@ -96,6 +105,7 @@ def named_relation(fitted: Fitted, name: str | None, type: str | None) -> str:
         ]
         if columns:
             return columns[0]
+        check_no_classes(fitted, name, type)
         raise no_such("relation or column", name, network.relations)
     columns = [each.name for each in network.columns(type or "") if each.column and not each.column.has_cells]
     joining = [each.name for each in network.joining(type or "")]

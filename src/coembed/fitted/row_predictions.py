@@ -17,6 +17,7 @@ from coembed.network.items import UNKNOWN, Labels
 
 if TYPE_CHECKING:
     from coembed.fitted.fitted import Fitted
+    from coembed.network.readers.new_rows import NewRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,13 @@ def predict_known(
     )
 
 
+def _title(fitted: Fitted, rows: NewRows, row: int, new: bool) -> str:
+    """What people call a row; of a known item whose title the table leaves out, what the model calls it."""
+    if new or rows.items.titles is not None:
+        return rows.items.title(row)
+    return fitted.network.items(rows.type).title(int(rows.known[row]))
+
+
 def predict_rows(
     fitted: Fitted,
     table: Any,
@@ -171,7 +179,7 @@ def predict_rows(
     return Predictions(
         rows.type,
         [str(each) for each in rows.items.ids],
-        [rows.items.title(i) for i in range(len(new))],
+        [_title(fitted, rows, i, bool(new[i])) for i in range(len(new))],
         replace(labels, values=observed),
         probabilities,
         probabilities >= thresholds_of(fitted, rows.type) if labels.several else None,

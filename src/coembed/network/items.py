@@ -170,6 +170,8 @@ class Items:
         What people call the items, which need not be unique; None: by their ids.
     labels
         Their classes, if they have any.
+    id_column
+        What their table calls the ids; None: they are of no table, or its rows are numbered.
 
     Examples
     --------
@@ -185,6 +187,7 @@ class Items:
     ids: NameArray
     titles: NameArray | None = None
     labels: Labels | None = None
+    id_column: str | None = None
 
     @classmethod
     def build(
@@ -193,6 +196,7 @@ class Items:
         ids: NameArray | int,
         titles: NameArray | None = None,
         labels: Labels | None = None,
+        id_column: str | None = None,
     ) -> Items:
         """Check ids, of which a mere number makes some up; titles and labels must be one an item."""
         count = ids if isinstance(ids, int) else len(ids)
@@ -200,7 +204,7 @@ class Items:
         for what, given in (("titles", titles), ("labels", None if labels is None else labels.values)):
             if given is not None and len(given) != count:
                 raise InputError(f"type {name} has {count} items but {len(given)} {what}; give one for each")
-        return cls(name, found, titles, labels)
+        return cls(name, found, titles, labels, id_column)
 
     def __len__(self) -> int:
         return len(self.ids)

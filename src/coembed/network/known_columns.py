@@ -41,7 +41,7 @@ def cells_of(relation: Relation, columns: Mapping[str, Cells]) -> Cells | None:
         return columns[column.name]
     base, _, part = column.name.rpartition(".")
     if part in PARTS and base in columns:
-        return Cells.of(column.name, date_part(columns[base], part))
+        return Cells.of(column.name, date_part(columns[base], part, column.day_first))
     return None
 
 
@@ -70,7 +70,7 @@ def _strange(cells: Cells, coding: Coding, matrix: sp.csr_array) -> list[str]:
     kind = coding.column.kind
     if coding.column.has_cells:
         said = []
-        if kind == "date" and either_way_round(cells):
+        if kind == "date" and coding.column.day_first is None and either_way_round(cells):
             said.append("day and month could be either way round: taken as month/day/year")
         lost = _filled(cells) & (np.diff(matrix.indptr) == 0)
         if lost.any():

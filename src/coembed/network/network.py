@@ -248,14 +248,13 @@ class Network:
     def with_classes(self, labels: Labels, type: str | None = None) -> Network:
         """With other labels and classes, of the main type unless said."""
         items = self.items(type)
-        return replace(
-            self, types={**self.types, items.name: Items.build(items.name, items.ids, items.titles, labels)}
-        )
+        named = Items.build(items.name, items.ids, items.titles, labels, items.id_column)
+        return replace(self, types={**self.types, items.name: named})
 
     def with_titles(self, titles: NameArray, type: str | None = None) -> Network:
         """With other titles, of the main type unless said."""
         items = self.items(type)
-        named = Items.build(items.name, items.ids, titles, items.labels)
+        named = Items.build(items.name, items.ids, titles, items.labels, items.id_column)
         return replace(self, types={**self.types, items.name: named})
 
     def without_classes(self) -> Network:

@@ -42,6 +42,9 @@ class Column:
         Of a number: its value is (x - center) / scale, with x the cell or log(1 + cell).
     whole
         Whether all cells are whole numbers (of a date: days since 1970).
+    day_first
+        Of a date that is written with strokes, and of its parts: whether the day stands before the month;
+        None where nothing told.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Column:
     scale: float = 1.0
     log: bool = False
     whole: bool = False
+    day_first: bool | None = None
 
     @property
     def has_cells(self) -> bool:
@@ -76,6 +80,27 @@ class Column:
         """From the unit of the model to that of the column."""
         x = value * self.scale + self.center
         return np.expm1(x) if self.log else x
+
+    def held(self, value: np.ndarray) -> np.ndarray:
+        """Cells that known values stand for, as the table has them: without the digits that float32 makes up.
+
+        Examples
+        --------
+        >>> price = Column("price", "number", center=17.3, scale=21.9)
+        >>> stored = price.value(np.array([3.6, 95.39])).astype(np.float32)
+        >>> price.held(stored).tolist()
+        [3.6, 95.39]
+        """
+        value = np.asarray(value, dtype=np.float64)
+        cell = np.asarray(self.cell(value))
+        if self.whole:
+            return np.rint(cell)
+        if self.kind == "date":
+            return cell
+        steepness = self.scale * (1 + np.abs(cell) if self.log else np.ones(cell.shape))
+        lost = 2.0**-22 * steepness * np.maximum(np.abs(value), 1)
+        finer = 10.0 ** -np.ceil(np.log10(np.maximum(lost, 1e-300)))
+        return np.where(np.isfinite(finer) & (lost > 0), np.rint(cell * finer) / finer, cell)
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ def written(cells: Cells, column: Column, values: np.ndarray) -> pa.Array:
     if column.kind == "yes/no":
         return _yes_or_no(cells, values)
     if column.kind == "date":
-        return _dates(cells, values, column.whole)
+        return _dates(cells, values, column.whole, column.day_first)
     if not cells.is_number:
         return _number_texts(cells, values, column.whole)
     whole = column.whole or pa.types.is_integer(cells.type)
@@ -114,7 +114,7 @@ def _yes_or_no(cells: Cells, values: np.ndarray) -> pa.Array:
     return chosen.cast(pa.int64()) if cells.is_number else chosen
 
 
-def _dates(cells: Cells, days: np.ndarray, whole: bool) -> pa.Array:
+def _dates(cells: Cells, days: np.ndarray, whole: bool, day_first: bool | None) -> pa.Array:
     if whole:
         days = np.rint(days)
         stamps = days.astype(np.int64).astype("datetime64[D]")
@@ -123,7 +123,7 @@ def _dates(cells: Cells, days: np.ndarray, whole: bool) -> pa.Array:
     if cells.is_date:
         return pa.array(stamps)
     there = cells.distinct.filter(pa.array(cells.known)).slice(0, SAMPLE)
-    before = parse_dates(Cells.of(cells.name, there))
+    before = parse_dates(Cells.of(cells.name, there), day_first)
     read = np.flatnonzero(np.isfinite(before))
     known = np.rint(before[read] * 86_400).astype(np.int64).astype("datetime64[s]").astype(object)
     texts = [_padded(text) for text in there.take(pa.array(read)).to_pylist()]

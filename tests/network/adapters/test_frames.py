@@ -45,6 +45,17 @@ def test_tables_of_pyarrow_and_plain_columns(expected):
     assert labelled.main.labels.classes.tolist() == ["Oslo", "Rome"]
 
 
+def test_rows_and_dates_of_numpy():
+    rows = [{name: cells[i] for name, cells in COLUMNS.items()} for i in range(6)]
+    del rows[1]["age"], rows[2]["town"]  # the same as None
+    assert as_table("people", rows).to_pydict() == COLUMNS
+    days = [np.datetime64("2013-01-01"), np.datetime64("2014-02-03")]
+    assert as_table("people", {"since": days})["since"].to_pylist() == [day.item() for day in days]
+    for strange in ([1, 2], [{"age": 1}, 2], 5, "people"):
+        with pytest.raises(InputError, match="people cannot be read as a table"):
+            as_table("people", strange)
+
+
 def test_frames_of_pandas(expected):
     pandas = pytest.importorskip("pandas")
     people = pandas.DataFrame(COLUMNS)

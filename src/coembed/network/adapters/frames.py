@@ -39,6 +39,8 @@ def as_table(name: str, thing: Any) -> pa.Table:
     --------
     >>> as_table("people", {"id": ["ann"], "age": np.array([31])}).column_names
     ['id', 'age']
+    >>> as_table("people", [{"id": "ann"}, {"id": "bob", "age": 31}]).to_pydict()
+    {'id': ['ann', 'bob'], 'age': [None, 31]}
     """
     try:
         return _plain_texts(_table(thing))
@@ -60,13 +62,29 @@ def _table(thing: Any) -> pa.Table:
         return narwhals.from_native(thing).lazy().collect(backend="pyarrow").to_native()
     if isinstance(thing, np.ndarray) and thing.dtype.names is not None:
         thing = {name: thing[name] for name in thing.dtype.names}
+    if isinstance(thing, (list, tuple)) and all(isinstance(row, Mapping) for row in thing):
+        names = dict.fromkeys(name for row in thing for name in row)
+        thing = {name: [row.get(name) for row in thing] for name in names}
     if isinstance(thing, Mapping):
-        return pa.table({str(name): pa.array(values, from_pandas=True) for name, values in thing.items()})
+        return pa.table({str(name): _column(values) for name, values in thing.items()})
     if hasattr(thing, "__arrow_c_stream__") or isinstance(thing, pa.RecordBatch):
         return pa.table(thing)
+    if not hasattr(thing, "__dataframe__"):
+        raise TypeError(f"it is of type {type(thing).__name__}")
     from pyarrow.interchange import from_dataframe
 
     return from_dataframe(thing)
+
+
+def _column(values: Any) -> pa.Array:
+    """Cells; those of NumPy that pyarrow does not take one by one, as dates, in one array."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (TypeError, pa.ArrowException):
+        together = np.asarray(values)
+        if together.dtype == object or together.ndim != 1:
+            raise
+        return pa.array(together, from_pandas=True)
 
 
 def _from_pandas(frame: Any) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -66,17 +67,18 @@ class Dates:
         center, scale = robust_scale(known)
         said = []
         if not cells.is_date:
-            odd = cells.known & np.isnan(_distinct_days(cells)[0])
+            odd = cells.known & np.isnan(_distinct_days(cells).days)
             if odd.any():
                 count = int(cells.counts[odd].sum())
                 said.append(f"{count} cell(s) such as {cells.example(odd)!r} are no dates: taken as unknown")
             if either_way_round(cells):
                 said.append("day and month could be either way round: taken as month/day/year")
         whole = bool((known == np.rint(known)).all())
-        return Coding.make(cells.name, self.name, [cells.name], said, center=center, scale=scale, whole=whole)
+        way = {"center": center, "scale": scale, "whole": whole, "day_first": day_first(cells)}
+        return Coding.make(cells.name, self.name, [cells.name], said, **way)
 
     def values(self, cells: Cells, coding: Coding) -> sp.csr_array:
-        return scaled(parse_dates(cells), coding)
+        return scaled(parse_dates(cells, coding.column.day_first), coding)
 
 
 def date_parts(cells: Cells) -> list[tuple[str, Coding, sp.csr_array]]:
@@ -86,7 +88,8 @@ def date_parts(cells: Cells) -> list[tuple[str, Coding, sp.csr_array]]:
         there = np.unique(places[places >= 0])
         if len(there) < 2:
             continue
-        coding = Coding.make(f"{cells.name}.{part}", "category", [titles[i] for i in there])
+        named = [titles[i] for i in there]
+        coding = Coding.make(f"{cells.name}.{part}", "category", named, day_first=day_first(cells))
         position = np.full(len(titles) + 1, -1)  # the last is for no date
         position[there] = np.arange(len(there))
         matrix = one_a_row(position[places], np.ones(len(places)), len(there))
@@ -94,7 +97,7 @@ def date_parts(cells: Cells) -> list[tuple[str, Coding, sp.csr_array]]:
     return found
 
 
-def date_part(cells: Cells, part: str) -> pa.Array:
+def date_part(cells: Cells, part: str, day_first: bool | None = None) -> pa.Array:
     """The month or the day of the week of dates, in words; nothing where there is no date.
 
     Examples
@@ -102,13 +105,13 @@ def date_part(cells: Cells, part: str) -> pa.Array:
     >>> date_part(Cells.of("joined", ["1970-01-03", ""]), "weekday").to_pylist()
     ['Saturday', None]
     """
-    titles, places = _parts(cells)[part]
+    titles, places = _parts(cells, day_first)[part]
     return pa.array(titles).take(pa.array(places, mask=places < 0))
 
 
-def _parts(cells: Cells) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+def _parts(cells: Cells, day_first: bool | None = None) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     """By part, its names and which of them each date has; -1 without a date."""
-    days = parse_dates(cells)
+    days = parse_dates(cells, day_first)
     known = np.isfinite(days)
     whole = np.floor(np.where(known, days, 0)).astype(np.int64)
     months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
@@ -119,8 +122,10 @@ def _parts(cells: Cells) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     }
 
 
-def parse_dates(cells: Cells) -> np.ndarray:
+def parse_dates(cells: Cells, day_first: bool | None = None) -> np.ndarray:
     """Days since 1970, with the time of day as a fraction; NaN where there is no date.
+
+    Where day and month could be exchanged in all of them, `day_first` says which way round they are.
 
     Examples
     --------
@@ -138,24 +143,40 @@ def parse_dates(cells: Cells) -> np.ndarray:
     """
     if cells.is_date:
         return _days(cells.array)
-    return _distinct_days(cells)[0][cells.codes]
+    return _distinct_days(cells, day_first).days[cells.codes]
 
 
 def looks_like_dates(cells: Cells) -> bool:
     """Whether nearly all known cells are dates."""
-    return _enough(_distinct_days(cells)[0], cells)
+    return _enough(_distinct_days(cells).days, cells)
 
 
 def either_way_round(cells: Cells) -> bool:
     """Whether day and month could be exchanged in all dates."""
-    return not cells.is_date and _distinct_days(cells)[1]
+    return not cells.is_date and _distinct_days(cells).either_way
 
 
-def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
-    """Days of each distinct text, and whether day and month could be exchanged.
+def day_first(cells: Cells) -> bool | None:
+    """Whether the day stands before the month, parted by a stroke; None where nothing tells.
 
-    The format that reads most cells goes first; what it cannot read, others may.
+    Examples
+    --------
+    >>> [day_first(Cells.of("joined", [text])) for text in ("31/1/1970", "1/31/1970", "2/1/1970", "2.1.1970")]
+    [True, False, None, None]
     """
+    return None if cells.is_date else _distinct_days(cells).day_first
+
+
+class _Read(NamedTuple):
+    """Days of each distinct text, whether day and month could be exchanged, and which of them is first."""
+
+    days: np.ndarray
+    either_way: bool
+    day_first: bool | None
+
+
+def _distinct_days(cells: Cells, day_first: bool | None = None) -> _Read:
+    """The format that reads most cells goes first; what it cannot read, others may."""
     no_text = pa.scalar(None, pa.large_string())
     texts = pc.if_else(pa.array(cells.known), cells.distinct, no_text)
     read: dict[str, np.ndarray] = {}
@@ -168,16 +189,20 @@ def _distinct_days(cells: Cells) -> tuple[np.ndarray, bool]:
             fits = pc.fill_null(pc.match_substring_regex(bare, pattern), False)
             if pc.any(fits).as_py():
                 read[format] = _days(_stamps(pc.if_else(fits, bare, no_text), format)) + times
-    either_way = False
-    for day_first, month_first in _TWO_WAYS.items():
-        if day_first in read:
-            gone, good = (np.isnan(read[each]).sum() for each in (day_first, month_first))
-            either_way |= bool(gone == good)
-            del read[month_first if gone < good else day_first]
+    either_way, found_first = False, None
+    for by_day, by_month in _TWO_WAYS.items():
+        if by_day in read:
+            lost, lost_by_month = (np.isnan(read[each]).sum() for each in (by_day, by_month))
+            if lost == lost_by_month:
+                either_way = True
+                del read[by_month if day_first else by_day]
+            else:
+                found_first = bool(lost < lost_by_month)
+                del read[by_month if found_first else by_day]
     found = np.full(len(cells.distinct), np.nan)
     for days in sorted(read.values(), key=lambda days: -int(cells.counts[~np.isnan(days)].sum())):
         found = np.where(np.isnan(found), days, found)
-    return found, either_way
+    return _Read(found, either_way, found_first)
 
 
 def _stamps(texts: pa.Array, format: str) -> pa.Array:

@@ -38,7 +38,7 @@ class Coding:
         kind: ColumnKind,
         titles: Sequence[str],
         notices: Sequence[str] = (),
-        **way: float | bool,
+        **way: float | bool | None,
     ) -> Coding:
         column = replace(Column(name, kind, 0, len(titles)), **way)  # type: ignore[arg-type]
         return cls(column, tuple(titles), tuple(notices))

@@ -63,9 +63,8 @@ def save_types(network: Network, folder: Path) -> tuple[list[str], dict[str, Any
         if labels is not None:
             said = {"column": labels.column, "classes": [str(c) for c in labels.classes]}
             said |= {"several": True} if labels.several else {}
-        types.append(
-            {"name": items.name, "count": len(items), "titles": items.titles is not None, "labels": said}
-        )
+        record = {"name": items.name, "count": len(items), "titles": items.titles is not None, "labels": said}
+        types.append(record | ({} if items.id_column is None else {"id_column": items.id_column}))
     for i, relation in enumerate(network.relations.values()):
         matrix: sp.csr_array = relation.values
         index = index_type(matrix.nnz, matrix.shape[1])
@@ -114,7 +113,8 @@ def _items(arrays: dict[str, np.ndarray], i: int, said: dict[str, Any], check: C
         labels = Labels(classes, values, text_of(said["labels"]["column"]))
         _check_labels(labels, name, count, check)
     titles = _names(arrays, f"t{i}.titles", count, check) if said["titles"] else None
-    return Items(name, _names(arrays, f"t{i}.ids", count, check), titles, labels)
+    id_column = text_of(said["id_column"]) if "id_column" in said else None
+    return Items(name, _names(arrays, f"t{i}.ids", count, check), titles, labels, id_column)
 
 
 def _check_labels(labels: Labels, name: str, count: int, check: Check) -> None:

@@ -177,6 +177,9 @@ def _type_of(network: Network, table: NamedTable) -> str:
     shared = {name: len(_known_columns(network, name) & set(table.columns)) for name in network.entity_types}
     best = max(shared, key=lambda name: shared[name])
     if not shared[best]:
+        listed = [name for name in network.entity_types if _known_ids(network, name, table) is not None]
+        if len(listed) == 1:  # ids alone, of items that are known
+            return listed[0]
         main = network.main.name
         known = _listed(sorted(_known_columns(network, main)))
         raise UnknownColumns(f"{table.path}: the model knows none of its columns; of {main} it knows {known}")
@@ -214,9 +217,9 @@ def _items_of(
         table.cells(id)
     free = {name: cells for name, cells in table.columns.items() if name not in known}
     named = NamedTable(table.path, type, free, table.place)
-    own = (
-        id if id is not None else (id_column(named) or repeated_id(named) or _known_ids(network, type, named))
-    )
+    trained = network.items(type).id_column
+    own = id if id is not None or trained not in free else trained
+    own = own or id_column(named) or repeated_id(named) or _known_ids(network, type, named)
     title = next((name for name in free if name.lower() in TITLE_NAMES and name != own), None)
     if own is None:
         repeating = nearly_unique(named)

@@ -25,6 +25,10 @@ def read_sides(
     schema = found.schema.types.get(type)
     if schema is None:
         raise no_such("table", type, found.schema.types)
+    if kind == "group" and name == schema.label:
+        raise InputError(
+            f"{name!r} is what is asked: its groups leave no label of any class to learn; choose another"
+        )
     table = found.tables[schema.file]
     if name not in table.columns:
         raise no_such(f"column of {type}", name, table.columns)

@@ -48,6 +48,7 @@ def read_items(table: NamedTable, schema: TypeSchema, said: list[str]) -> ItemTa
         _name_array(texts),
         None if schema.title is None else _titles(table.cells(schema.title), texts),
         None if schema.label is None else _labels(table, schema, said),
+        schema.id,
     )
     return ItemTable(table, items, Ids(schema.name, schema.id, texts), schema)
 
@@ -95,6 +96,10 @@ def _titles(cells: Cells, ids: pa.Array) -> NameArray:
     return _name_array(pc.if_else(pc.equal(texts, ""), ids, texts))
 
 
+FEW_CLASSES = 10
+"""So many classes may have a label each, as in a table to try things with."""
+
+
 def _labels(table: NamedTable, schema: TypeSchema, said: list[str]) -> Labels:
     cells = table.cells(schema.label or "")
     where = f"{table.path}: the label column {cells.name!r}"
@@ -106,7 +111,14 @@ def _labels(table: NamedTable, schema: TypeSchema, said: list[str]) -> Labels:
                 f"{table.path.name}: {cells.name!r} has several classes in a cell: each is yes or no "
                 f"(--as {cells.name}=category: a cell is one class)"
             )
-    return read_labels(cells, where, several, schema.classes)
+    labels = read_labels(cells, where, several, schema.classes)
+    known = int(np.count_nonzero(labels.is_known))
+    if not several and schema.classes is None and labels.n_classes > max(FEW_CLASSES, known / 2):
+        said.append(
+            f"{table.path.name}: {cells.name!r} has {labels.n_classes:,} classes for {known:,} labels, too "
+            "few to learn each; what a number or a text should be needs no label: complete and impute tell it"
+        )
+    return labels
 
 
 def code_columns(
