@@ -56,6 +56,22 @@ _SURENESS: _Columns = (
         )
     ),
 )
+_SPACE: _Columns = (
+    ("attributes: recall@10 by cosine / answered", "table2", ("space_recall_at_10", "recall_at_10")),
+    ("owners among the ten nearest", "table2", ("space_precision_at_10",)),
+    ("mixing", "table2", ("space_mixing",)),
+    ("AUC by cosine / answered", "table2", ("space_auc", "auc")),
+    ("links: recall@10 by cosine / answered", "links", ("space_recall_at_10", "recall_at_10")),
+    ("AUC by cosine / answered", "links", ("space_auc", "auc")),
+)
+_SETS: _Columns = tuple(
+    (
+        f"sets for .{promised[2:]}: cover / classes",
+        "table1",
+        (f"sets/{promised}/coverage", f"sets/{promised}/size"),
+    )
+    for promised in ("0.9", "0.95", "0.99")
+)
 _MARKED = re.compile(r"(<!-- cells: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -135,6 +151,8 @@ def _fit_seconds(results: Results, experiment: str, row: str, network: str) -> s
 EXCERPTS: dict[str, Callable[[Results], str]] = {
     "best": _row("scan-best"),
     "sureness": _row("scan-best", _SURENESS),
+    "space": _row("scan-best", _SPACE),
+    "sets": _row("scan-best", _SETS),
     "beside": _plain(beside_strongest),
     "below": _plain(below_others),
     "paper": _row("scan-paper"),
