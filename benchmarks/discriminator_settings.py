@@ -66,7 +66,13 @@ CHANGES: dict[str, dict[str, float]] = {
     "epochs 50": {"epochs": 50},
     "epochs 200": {"epochs": 200},
     "dropout 0.5, decay / 10": {"dropout": 0.5, "label_decay": 0.01},
+    "dropout 0.6, decay / 10": {"dropout": 0.6, "label_decay": 0.01},
+    "dropout 0.6, decay x 3": {"dropout": 0.6, "label_decay": 0.3},
+    "dropout 0.9, decay / 10": {"dropout": 0.9, "label_decay": 0.01},
+    "dropout 0.9, decay x 3": {"dropout": 0.9, "label_decay": 0.3},
+    "decay of ten classes": {"FEW_CLASSES": 1_000_000},
 }
+"""Settings, and in capitals constants of the label members: the last one has no rule for many classes."""
 
 
 def labelled(network: Network, count: int, seed: int) -> np.ndarray:
@@ -92,11 +98,13 @@ def opened(name: str, data: Path, seed: int) -> tuple[Network, Seen, np.ndarray]
 def figures(network: Network, seen: Seen, labels: np.ndarray, seed: int, change: dict) -> dict:
     """What discriminators say of labels that they have not seen."""
     began = time.process_time()
-    type, settings = network.main.name, preset_settings("best", seed=seed, **{"epochs": MOST_EPOCHS} | change)
+    constants = {name: value for name, value in change.items() if name.isupper()}
+    change = {"epochs": MOST_EPOCHS} | {name: value for name, value in change.items() if name.islower()}
+    type, settings = network.main.name, preset_settings("best", seed=seed, **change)
     around = label_views(network.with_labels(labels, type), seed)
     own, views = around.types[type], seen.types[type]
     shown = [replace(views, dense={**views.dense, **around.of(type, fold)}) for fold in range(FOLDS)]
-    with patch.object(label_members, "MOST_EPOCHS", settings.epochs):
+    with patch.multiple(label_members, MOST_EPOCHS=settings.epochs, **constants):
         told = out_of_fold(discriminators(shown, own, settings), own)
     truth = own.labels[own.folds >= 0]
     logits, rows = torch.as_tensor(told), np.arange(len(truth))

@@ -3,8 +3,9 @@
     python benchmarks/made_up.py --out FILE.jsonl [--network NAME ...] [--seeds 0 1 2] [--table]
 
 A tenth of the labels is known. Networks: `homophilous`; `heterophilous` (links lead to the class after one's
-own); `no-attributes`; `many-classes` (100,000 nodes, 50 classes). A line of JSON for each network, method and
-seed, the seed being the generator's, too; those there are not run again. Ends with a table of accuracies.
+own); `no-attributes`; `fifty-classes` (20,000 nodes, 50 classes); `many-classes` (100,000 nodes, 50 classes).
+A line of JSON for each network, method and seed, the seed being the generator's, too; those there are not run
+again. Ends with a table of accuracies.
 Method `ensemble` is the default's label ensemble without its model, for networks that take the model long.
 """
 
@@ -65,6 +66,7 @@ NETWORKS: dict[str, Callable[[int], Network]] = {
     "homophilous": lambda seed: made_up(3000, 5, seed),
     "heterophilous": heterophilous,
     "no-attributes": no_attributes,
+    "fifty-classes": lambda seed: made_up(20_000, 50, seed),
     "many-classes": lambda seed: made_up(100_000, 50, seed),
 }
 
