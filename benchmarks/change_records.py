@@ -15,7 +15,7 @@ ASKED = ("survived", "not run")
 
 
 def key_of(record: Record) -> tuple[object, ...]:
-    return tuple(record[name] for name in ("path", "kind", "before", "after", "line", "number"))
+    return tuple(record[name] for name in ("seed", "path", "kind", "before", "after", "line", "number"))
 
 
 def record_of(change: Change) -> Record:
@@ -92,3 +92,20 @@ def scores(records: Iterable[Record]) -> str:
         ]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
+
+
+def survivors(records: Iterable[Record]) -> str:
+    """A table of what no test noticed: `why` it makes no difference, or what is `left` to be tested."""
+    lines = ["| where | before | after | what it is |", "| --- | --- | --- | --- |"]
+    for each in sorted(records, key=lambda each: (str(each["path"]), int(str(each["line"])))):
+        if each["verdict"] in ASKED:
+            before, after = (_cell(str(each[name])) for name in ("before", "after"))
+            said = each.get("why") or each.get("left") or "not looked at"
+            lines.append(f"| {each['path']}:{each['line']} | {before} | {after} | {said} |")
+    return "\n".join(lines)
+
+
+def _cell(code: str) -> str:
+    """Code of one line in a cell of a table."""
+    first = " ".join(code.split()).replace("|", "\\|")
+    return f"`{first[:60]}{'...' if len(first) > 60 else ''}`"

@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:] = [each for each in sys.path if Path(each) != ROOT / "benchmarks"]  # where a coverage.py is
 SOURCE = ROOT / "src" / "coembed"
 sys.path.append(str(ROOT / "benchmarks"))
-from change_records import ASKED, Record, key_of, of_today, record_of, records_in, scores  # noqa: E402
+from change_records import ASKED, Record, key_of, of_today, record_of, records_in, scores, survivors  # noqa: E402
 from code_changes import Change, changed_module, lines_of_statement, sampled  # noqa: E402
 
 FOLDERS = ("kernels", "model", "training", "fitted", "evaluation", "network")
@@ -476,7 +476,7 @@ def try_named(words: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("learn", "try", "named", "score"))
+    parser.add_argument("what", choices=("learn", "try", "named", "score", "survivors"))
     parser.add_argument("--map", type=Path, help="a folder: which test runs which line")
     parser.add_argument("--sample", type=int, default=120)
     parser.add_argument("--seed", type=int, default=0)
@@ -492,6 +492,8 @@ def main() -> None:
     given, rest = parser.parse_known_args()
     if given.what == "score":
         return print(scores(each for each in records_in(given.out).values() if each["seed"] == given.seed))
+    if given.what == "survivors":
+        return print(survivors(records_in(given.out).values()))
     if given.what != "named" and given.map is None:
         parser.error("--map is needed")
     if given.what == "learn":
