@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -246,3 +247,12 @@ def test_a_problem_says_what_it_is_about(network: Network) -> None:
     film = Problem("classification", network, type="film")
     assert np.array_equal(film.labelled, np.arange(60))
     assert Problem("columns", network, type="film").labels[0] != UNKNOWN
+
+
+def test_ways_are_validated_only_with_pairs_of_both_kinds(network: Network) -> None:
+    splits = draw_splits(network, "direction", seed=0)
+    assert splits.direction is not None
+    held = splits.direction.held
+    for pairs, shown in ((held, True), (held._replace(negatives=held.negatives[:0]), False)):
+        some = replace(splits, direction=replace(splits.direction, held=pairs))
+        assert (strict_trial(network, some).problem.pairs is not None) == shown

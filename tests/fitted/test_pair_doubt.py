@@ -7,7 +7,7 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.fitted.conformal import widening
-from coembed.fitted.pair_doubt import PairDoubt
+from coembed.fitted.pair_doubt import MOST_TAIL, PairDoubt
 from coembed.network.pairs import true_pairs, without
 from coembed.training import pair_errors
 from coembed.training.holdout import Holdout
@@ -42,6 +42,16 @@ def test_the_largest_list_that_is_allowed_is_made():
     present = np.concatenate([[9.0], np.full(99, 8.0)])
     doubt = PairDoubt.of(present, absent, 0.1)
     assert doubt.least_score(0.05) == 8.0
+
+
+def test_lists_begin_no_lower_than_the_absent_pairs_that_are_kept():
+    """Of what lies below them nobody knows how many absent pairs are above."""
+    between = PairDoubt.of(np.array([0.5]), np.array([0.4, 0.6]), 0.9)
+    assert between.least_score(0.8) == pytest.approx(0.5)
+    below = PairDoubt.of(np.array([0.5]), np.ones(2 * MOST_TAIL), 0.9)
+    assert below.least_score(0.99) == np.inf
+    nobody = PairDoubt.of(np.array([0.5]), np.empty(0), 0.9)
+    assert nobody.least_score(0.99) == np.inf
 
 
 def test_intervals_hold_the_truth_as_often_as_promised(rng):

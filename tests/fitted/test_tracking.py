@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 from people_network import people_network
 
 from coembed.cli import main
 from coembed.errors import InputError
+from coembed.fitted import tracking
 from coembed.fitted.tracking import mlflow_tracker, tensorboard_tracker
 from coembed.network import write
 
@@ -40,6 +43,44 @@ def test_tensorboard_reads_what_the_history_has(tmp_path):
         found = [(each.step, each.value) for each in events.Scalars(name)]
         assert [step for step, _ in found] == [step for step, _ in wanted]
         assert [value for _, value in found] == pytest.approx([value for _, value in wanted], rel=1e-6)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_runs_are_of_one_experiment(there, monkeypatch):
+    """Of that which is there, or else of a new one."""
+
+    class Client:
+        def __init__(self, tracking_uri):
+            assert tracking_uri == "here"
+
+        def get_experiment_by_name(self, name):
+            return SimpleNamespace(experiment_id="old") if there else None
+
+        def create_experiment(self, name):
+            return "new"
+
+        def create_run(self, experiment, run_name):
+            runs.append(experiment)
+            return SimpleNamespace(info=SimpleNamespace(run_id="1"))
+
+        def log_batch(self, run, **_):
+            pass
+
+        def set_terminated(self, run):
+            pass
+
+    runs = []
+    parts = {
+        "mlflow": {"MlflowClient": Client},
+        "mlflow.entities": {"Metric": tuple, "Param": lambda *_: None},
+        "mlflow.exceptions": {"MlflowException": OSError},
+    }
+    for name, part in parts.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**part))
+    fitted = SimpleNamespace(history={}, settings={}, preset="best", network=SimpleNamespace(name="people"))
+    monkeypatch.setattr(tracking, "epoch_figures", lambda _: [])
+    mlflow_tracker("here")(fitted)
+    assert runs == ["old" if there else "new"]
 
 
 def test_mlflow_reads_what_the_history_has(tmp_path):

@@ -8,7 +8,7 @@ import torch
 
 from coembed.distributed.row_range import Rows
 from coembed.kernels import Noise
-from coembed.kernels.all_pairs import random_block
+from coembed.kernels.all_pairs import SHORT, exact_sum, random_block
 from coembed.kernels.sparse import csr_tensor, gathered_rows
 
 
@@ -51,3 +51,15 @@ def test_a_share_is_left_out_and_the_mean_stays(left_out) -> None:
     kept = Noise(0).kept("k", left_out, Rows.all(3000), 8, torch.empty(0))
     assert (kept == 0).double().mean().item() == pytest.approx(left_out, abs=0.02)
     assert kept.double().mean().item() == pytest.approx(1, abs=0.1)
+
+
+def test_positions_have_as_many_bits_as_they_need() -> None:
+    for shape, kind in (((3, 200), torch.int32), ((1, 2**31), torch.int64)):
+        tensor = csr_tensor(sp.csr_array(shape, dtype="float32"), "cpu", torch.float32)
+        assert tensor.col_indices().dtype == tensor.crow_indices().dtype == kind
+
+
+def test_the_last_few_of_a_sum_are_added_exactly() -> None:
+    for whole in (0, SHORT):
+        values = torch.cat([torch.zeros(whole), torch.tensor([2.0**24, 1.0])])
+        assert float(exact_sum(values)) == 2**24 + 1

@@ -15,7 +15,7 @@ from coembed.model import scan
 from coembed.model.schema import Keys
 from coembed.settings import preset_settings
 from coembed.training.extraction import Calibration, _views_layers, _whole_logits
-from coembed.training.holdout import _scores, term_of
+from coembed.training.holdout import _scores, chosen_by, term_of
 from coembed.views import look
 from coembed.views.reach import readings
 
@@ -67,3 +67,16 @@ def test_what_is_seen_as_a_whole_tells_the_classes(model) -> None:
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5)
     assert np.abs(expected).max() > 0.01
     assert _whole_logits(model, key, None, logits, rows) is logits
+
+
+@pytest.mark.parametrize(
+    ("figures", "chosen"),
+    [
+        ({"accuracy": 0.5, "link AUC": 0.8, "attribute AUC": 0.6}, 1.9),  # of a plain network, all count
+        ({"accuracy of a": 0.5, "AUC of b": 0.8, "AUC of c": 0.6}, 1.2),
+        ({"accuracy of a": 0.5, "mean AP of b": 0.7, "AUC of c": 0.6, "cells of d": 0.2}, 1.0),
+        ({"AUC of b": 0.8, "AUC of c": 0.6}, 0.7),
+    ],
+)
+def test_an_epoch_is_chosen_by_labels_and_by_relations(figures, chosen) -> None:
+    assert chosen_by(figures) == pytest.approx(chosen)
