@@ -155,6 +155,8 @@ EXCERPTS: dict[str, Callable[[Results], str]] = {
     "sets": _row("scan-best", _SETS),
     "beside": _plain(beside_strongest),
     "below": _plain(below_others),
+    "fast": _row("scan-fast"),
+    "fast-space": _row("scan-fast", _SPACE),
     "paper": _row("scan-paper"),
     "table1": _table("table1", ("accuracy", "macro_f1")),
     "table2": _table("table2", ("auc", "ap", "auc_matched")),
