@@ -135,13 +135,14 @@ def test_files_of_scan_stand_beside_those_of_their_ending_only(tmp_path) -> None
 
 def test_sides_are_told_by_single_values_of_a_table_that_is_there() -> None:
     table = table_of(id=["a", "b", "c"], team=["u", "v", "u"], likes=[["x"], ["y"], []])
-    schema = SimpleNamespace(types={"people": SimpleNamespace(file="people", id="id")})
+    schema = SimpleNamespace(types={"people": SimpleNamespace(file="people", id="id", label="mood")})
     found = SimpleNamespace(schema=schema, tables={"people": table})
     network = Network.of([Items.build("people", ["a", "b", "c"])], [])
     for type, column, said in (
         ("pets", "team", "table"),
         ("people", "club", "column of people"),
         ("people", "likes", "split by a column of single values"),
+        ("people", "mood", "leave no label of any class"),
     ):
         with pytest.raises(InputError, match=said):
             read_sides(found, network, type, "group", column)
