@@ -104,6 +104,7 @@ def test_the_index_answers_as_comparing_with_all_does(clustered, few, tmp_path, 
     steps = []
     folder = save(clustered, tmp_path / "model", progress=steps.append)
     assert steps[-1] == "indexing attributes: 300 of 300"
+    assert f"indexing attributes: {round(2 * 300**0.5)} centres" in steps
     loaded = load(folder)
     kept = index_of(loaded, "node")
     assert kept is not None

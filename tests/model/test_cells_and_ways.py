@@ -249,9 +249,10 @@ def test_mean_of_sampled_counts_is_the_exact_one():
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "poisson"])
-def test_where_absent_is_unknown_only_what_is_stored_counts(likelihood):
+@pytest.mark.parametrize("count", [None, 1])
+def test_where_absent_is_unknown_only_what_is_stored_counts(likelihood, count):
     rng = np.random.default_rng(2)
-    rows, columns = np.nonzero(rng.random((6, 4)) < 0.5)
+    rows, columns = (each[:count] for each in np.nonzero(rng.random((6, 4)) < 0.5))
     values = rng.integers(0, 2, len(rows)).astype(np.float32)  # known zeros among them
     matrix = sp.coo_array((values, (rows, columns)), shape=(6, 4)).tocsr()
     given = ModelledRelation("o", "one", "other", matrix, likelihood, observed=True)

@@ -9,6 +9,10 @@ import pytest
 
 from coembed.errors import InputError
 from coembed.network import Labels, read
+from coembed.network.adapters.arrays import from_array
+from coembed.network.columns import Cells, find_kind
+from coembed.network.items import unique_names
+from coembed.network.names import Names
 from coembed.network.readers.named_table import names_columns
 from coembed.network.readers.read import _check_paths
 from coembed.network.readers.sheet import stream_parquet
@@ -121,3 +125,23 @@ def test_no_names_are_made_up_for_a_stray_label() -> None:
 def test_a_table_of_ids_alone_has_no_attributes(tmp_path) -> None:
     network = read(folder_of(tmp_path, {"edges.csv": "a,b\nb,c\n", "attributes.csv": "node\na\nb\n"}))
     assert (network.n_nodes, network.n_links, network.n_attributes) == (3, 2, 0)
+
+
+def test_packed_names_are_kept_as_they_are_if_each_is_there_once() -> None:
+    names = Names.of(["ann", "bob"])
+    assert unique_names(names, 2, "node") is names
+    with pytest.raises(InputError, match="'ann' occurs twice"):
+        unique_names(Names.of(["ann", "ann"]), 2, "node")
+
+
+@pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2, 2)), np.array([["a", "b"]])])
+def test_an_array_that_is_no_matrix_of_numbers_is_refused(array) -> None:
+    with pytest.raises(InputError, match="give a matrix of numbers"):
+        from_array(array)
+
+
+def test_texts_whose_parts_are_hardly_repeated_are_no_tags() -> None:
+    """On average less than twice."""
+    cells = ["a;b", "c;d", "e;f", "a;b", "c;d", "e"]
+    assert find_kind(Cells.of("x", pa.array(cells))).kind != "tags"
+    assert find_kind(Cells.of("x", pa.array([*cells, "e;f"]))).kind == "tags"

@@ -7,12 +7,15 @@ import scipy.sparse as sp
 from coembed.errors import InputError
 from coembed.network import (
     UNKNOWN,
+    Items,
     Network,
+    Relation,
     hide,
     published_masks,
     split_attributes,
     split_labels,
     split_links,
+    split_pairs,
 )
 from coembed.network.pairs import ACROSS, DIRECTED, UNDIRECTED, matched_negatives, true_pairs
 
@@ -315,3 +318,11 @@ def test_a_share_too_small_for_one_pair_hides_none():
     links[[0, 1, 2], [1, 2, 3]] = 1
     network = Network.build(links + links.T)
     assert [hide(network, share).n_links for share in (0.0, 0.1, 0.4)] == [3, 3, 2]
+
+
+def test_relations_that_are_alike_hide_different_pairs():
+    matrix = np.add.outer(np.arange(20), np.arange(20)) % 2 * 1.0
+    types = [Items.build("one", 20), Items.build("other", 20)]
+    network = Network.of(types, [Relation.build(name, "one", "other", matrix) for name in ("saw", "likes")])
+    saw, likes = (split_pairs(network, name) for name in ("saw", "likes"))
+    assert not np.array_equal(np.sort(codes(saw.test, 20)), np.sort(codes(likes.test, 20)))
