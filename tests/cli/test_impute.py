@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -54,6 +56,17 @@ def test_a_model_fills_a_table_with_draws(run, general, tmp_path):
     assert table.column("draw").to_pylist() == [1, 1, 2, 2, 3, 3]
     assert table.column("member").to_pylist()[::2] == ["yes"] * 3
     assert "3 of 3 empty cells filled" in ran.err
+
+
+def test_a_table_with_lists_is_filled_into_a_text_file(run, general, tmp_path):
+    model = save(general, tmp_path / "model")
+    tags = pa.array([["red, dark", "blue"], [], None])
+    rows = pa.table({"id": ["p001", "new", "newer"], "city": [None, "Oslo", "Rome"], "tags": tags})
+    parquet.write_table(rows, tmp_path / "new.parquet")
+    ran = run("impute", model, tmp_path / "new.parquet", "-o", tmp_path / "full.csv")
+    assert ran.code == 0, ran.err
+    written = [row["tags"] for row in rows_of(tmp_path / "full.csv")]
+    assert [cell and json.loads(cell) for cell in written] == [["red, dark", "blue"], [], ""]
 
 
 def test_what_cannot_be_filled_is_refused_and_nothing_written(run, general, customers, tmp_path):

@@ -71,3 +71,10 @@ def test_mistakes_are_explained(run, shop, words, said):
     result = run("info", shop, *words)
     assert result.code == 2
     assert said in result.err
+
+
+@pytest.mark.parametrize("label", [(), ("--label", "customers.city")])
+def test_what_to_do_next_with_a_model_is_something_it_can_do(run, shop, tmp_path, label):
+    trained = run("train", shop, "-o", tmp_path / "model", "--preset", "fast", "--no-compare", *label)
+    assert trained.code == 0, trained.err
+    assert ("coembed predict" in trained.err) == bool(label)

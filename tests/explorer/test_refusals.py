@@ -29,6 +29,21 @@ NEW = "/api/v1/embed"
         ("POST", NEW, '{"nodes": [{"links": "x"}]}', 422, "nodes.0.links must be a list of names, or an"),
         ("POST", NEW, '{"nodes": [{"links": {"x": "y"}}]}', 422, "nodes.0.links.x must be a number, got 'y'"),
         ("POST", NEW, '{"nodes": [{"links": ["x", 3]}]}', 422, "nodes.0.links.1 must be a text, got 3"),
+        (
+            "POST",
+            "/api/v1/predict",
+            '{"rows": [{"size": {"a": 1}}]}',
+            422,
+            "rows.0.size must be a number, a text",
+        ),
+        ("POST", "/api/v1/predict", '{"rows": [{"size": [[1]]}]}', 422, "or a list of texts, got [[1]]"),
+        (
+            "POST",
+            "/api/v1/predict",
+            '{"rows": [{"size": "%s"}]}' % ("x" * 70_000),
+            422,
+            "rows.0.size must have at most",
+        ),
     ],
 )
 def test_refusals_are_sentences(client, method, path, body, status, said):

@@ -95,4 +95,26 @@ def write_arrow(table: pa.Table, path: Path) -> None:
         elif ending == ".parquet":
             parquet.write_table(table, sibling)
         else:
-            csv.write_csv(table, sibling, csv.WriteOptions(delimiter="\t" if ending == ".tsv" else ","))
+            options = csv.WriteOptions(delimiter="\t" if ending == ".tsv" else ",")
+            csv.write_csv(_with_flat_cells(table), sibling, options)
+
+
+def _with_flat_cells(table: pa.Table) -> pa.Table:
+    """Lists, and what else holds several things in a cell, as texts that are read as lists again.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> _with_flat_cells(pa.table({"id": ["a", "b"], "tags": [["x", "y"], None]}))["tags"].to_pylist()
+    ['["x", "y"]', None]
+    """
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            cells = [
+                None if cell is None else json.dumps(cell, ensure_ascii=False, default=str)
+                for cell in table.column(at).to_pylist()
+            ]
+            table = table.set_column(at, field.name, pa.array(cells, pa.string()))
+    return table

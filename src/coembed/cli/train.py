@@ -230,7 +230,8 @@ def train(
         for truth in report["truth"].values():
             for line in truth["lines"]:
                 say(line)
-        say(f"wrote {output}; next: coembed explore {output}, coembed predict {output}", "green")
+        classes = f", coembed predict {output}" if fitted.network.labelled_types else ""
+        say(f"wrote {output}; next: coembed explore {output}{classes}", "green")
 
 
 def _trackers(folder: Path | None, uri: str | None) -> list[Tracker]:

@@ -40,8 +40,14 @@ def invalid(problems: Sequence[Any]) -> str:
     >>> invalid([{"type": "greater_than_equal", "loc": ("query", "k"), "input": "0", "ctx": {"ge": 1}}])
     "k must be at least 1, got '0'"
     """
+    cell = next(
+        (each for each in problems if each["type"] == "bool_type" and each["loc"][-1] == "bool"), None
+    )
+    if cell is not None and problems[0]["type"] == "string_type":  # no way to read a cell was right
+        field = ".".join(map(str, cell["loc"][1:-1]))[:80]
+        return f"{field} must be a number, a text, yes or no, or a list of texts, got {_shown(cell)}"
     problem, at = _clearest([(each, _place(each)) for each in problems])
-    field = ".".join(map(str, at))[:80] or "the body"
+    field = ".".join(str(part) for part in at if not str(part).startswith("constrained-"))[:80] or "the body"
     names = problem["type"] in ("list_type", "dict_type") and (
         at[-1:] in (("attributes",), ("links",)) or at[-2:-1] == ("relations",)
     )
@@ -52,8 +58,7 @@ def invalid(problems: Sequence[Any]) -> str:
     said = _SENTENCES.get(problem["type"])
     if said is None:
         return f"{field}: {problem['msg'][:200]}"
-    got = repr(problem.get("input"))
-    return said.format(field, **problem.get("ctx", {}) | {"got": got if len(got) <= 60 else f"{got[:60]}..."})
+    return said.format(field, **problem.get("ctx", {}) | {"got": _shown(problem)})
 
 
 def not_found(path: str, known: Iterable[str]) -> str:
@@ -66,6 +71,11 @@ def not_found(path: str, known: Iterable[str]) -> str:
     """
     near = get_close_matches(path[:80], list(known), n=1)
     return f"there is nothing at {path[:80]}; {f'did you mean {near[0]}?' if near else LISTED}"
+
+
+def _shown(problem: Any) -> str:
+    got = repr(problem.get("input"))
+    return got if len(got) <= 60 else f"{got[:60]}..."
 
 
 def _clearest(found: list[tuple[Any, tuple[Any, ...]]]) -> tuple[Any, tuple[Any, ...]]:

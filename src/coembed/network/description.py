@@ -131,9 +131,9 @@ def _as_given(ends: list[float]) -> list[float]:
 
     Examples
     --------
-    >>> _as_given([6.67837e-07, 40.000002])
+    >>> _as_given([-6.67837e-07, 40.000002])
     [0.0, 40.0]
     """
     largest = max(map(abs, ends))
     digits = 5 - math.floor(math.log10(largest)) if largest else 0
-    return [round(end, digits) for end in ends]
+    return [round(end, digits) + 0.0 for end in ends]  # not -0
