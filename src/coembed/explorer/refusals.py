@@ -43,7 +43,8 @@ def invalid(problems: Sequence[Any]) -> str:
     cell = next(
         (each for each in problems if each["type"] == "bool_type" and each["loc"][-1] == "bool"), None
     )
-    if cell is not None and problems[0]["type"] == "string_type":  # no way to read a cell was right
+    if last_ways and problems[0]["type"] == "string_type":  # no way to read a cell was right
+        cell = last_ways[0]
         field = ".".join(map(str, cell["loc"][1:-1]))[:80]
         return f"{field} must be a number, a text, yes or no, or a list of texts, got {_shown(cell)}"
     problem, at = _clearest([(each, _place(each)) for each in problems])
