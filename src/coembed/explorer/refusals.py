@@ -40,12 +40,10 @@ def invalid(problems: Sequence[Any]) -> str:
     >>> invalid([{"type": "greater_than_equal", "loc": ("query", "k"), "input": "0", "ctx": {"ge": 1}}])
     "k must be at least 1, got '0'"
     """
-    cell = next(
-        (each for each in problems if each["type"] == "bool_type" and each["loc"][-1] == "bool"), None
-    )
-    if cell is not None and problems[0]["type"] == "string_type":  # no way to read a cell was right
-        field = ".".join(map(str, cell["loc"][1:-1]))[:80]
-        return f"{field} must be a number, a text, yes or no, or a list of texts, got {_shown(cell)}"
+    cells = [each for each in problems if each["type"] == "bool_type" and each["loc"][-1] == "bool"]
+    if cells and problems[0]["type"] == "string_type":  # no way to read a cell was right
+        field = ".".join(map(str, cells[0]["loc"][1:-1]))[:80]
+        return f"{field} must be a number, a text, yes or no, or a list of texts, got {_shown(cells[0])}"
     problem, at = _clearest([(each, _place(each)) for each in problems])
     field = ".".join(str(part) for part in at if not str(part).startswith("constrained-"))[:80] or "the body"
     names = problem["type"] in ("list_type", "dict_type") and (
