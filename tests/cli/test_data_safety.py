@@ -13,6 +13,8 @@ from pyarrow import parquet
 from coembed.errors import InputError
 from coembed.fitted import load, save
 from coembed.network import read, write, write_customers
+from coembed.settings import preset_settings
+from coembed.training import fit
 
 
 @pytest.fixture
@@ -149,3 +151,59 @@ def test_a_schema_is_not_written_over_a_table(run, customers):
     assert ran.code == 2
     assert "must end in .toml" in ran.err
     assert contents(customers) == before
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """Two tables of items and one of pairs of them, and a model of theirs."""
+    folder = tmp_path_factory.mktemp("safety") / "shop"
+    folder.mkdir()
+    people = "".join(f"c{i},{i * 37 % 90},{'ab'[i % 2]}\n" for i in range(40))
+    (folder / "customers.csv").write_text("id,spend,segment\n" + people)
+    (folder / "products.csv").write_text("id,price\n" + "".join(f"p{i},{i % 7}\n" for i in range(12)))
+    bought = "".join(f"c{i},p{i % 12}\nc{i},p{i * 5 % 12}\n" for i in range(40))
+    (folder / "bought.csv").write_text("customer,product\n" + bought)
+    model = folder.parent / "model"
+    network = read(folder, labels="customers.segment")
+    save(fit(network, preset_settings("best", epochs=1, dim=8)), model)
+    return folder, model
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("products.csv", "called as a table that the model learnt from"),
+        ("bought.csv", "called as a table that the model learnt from"),
+        ("out.csv", "would be one of the tables beside customers and products"),
+    ],
+)
+def test_answers_are_not_written_over_tables_beside_the_one_that_is_asked_about(run, shop, name, said):
+    folder, model = shop
+    before = contents(folder)
+    asked = [
+        ("predict", model, folder / "customers.csv"),
+        ("predict", model),
+        ("impute", model, folder / "customers.csv"),
+        ("complete", model, "--type", "customers", "--column", "spend"),
+        ("links", model),
+        ("find", model, "type:customers"),
+        ("export", model),
+    ]
+    for command in asked:
+        ran = run(*command, "-o", folder / name)
+        assert ran.code == 2, command
+        assert said in ran.err
+    assert contents(folder) == before
+
+
+def test_answers_are_written_again_where_no_table_is(run, shop, tmp_path):
+    _, model = shop
+    for _ in range(2):
+        assert run("predict", model, "-o", tmp_path / "classes.csv").code == 0
+        assert run("links", model, "--relation", "bought", "-o", tmp_path / "bought.csv").code == 0
+
+
+def test_a_type_that_is_not_there_is_named(run, shop, tmp_path):
+    ran = run("complete", shop[1], "--type", "nope", "--column", "spend", "-o", tmp_path / "out.csv")
+    assert ran.code == 2
+    assert "no type 'nope'" in ran.err

@@ -10,7 +10,7 @@ import typer
 from coembed.cli.answers import asked_items, print_answers
 from coembed.cli.console import say
 from coembed.cli.options import Count, ItemList, Json, Known, ModelPath, NodeList, Type
-from coembed.cli.predictions import check_output
+from coembed.cli.predictions import load_to_write
 from coembed.errors import InputError, no_such
 
 if TYPE_CHECKING:
@@ -77,13 +77,9 @@ def complete(
 
     `coembed complete model --relation saw --fdr 0.1 -o sure.parquet`
     """
-    from coembed.fitted import load
-
     if relation is not None and column is not None:
         raise InputError("give a relation or a column, not both")
-    if output is not None:
-        check_output(output, model)
-    fitted = load(model)
+    fitted = load_to_write(model, output)
     items, type = asked_items(fitted, item, node, type, output, relation)
     if column is not None:
         _check_column(fitted, column, type or fitted.main)
@@ -124,11 +120,7 @@ def links(
 
     `coembed links model -k 5 -o proposals.csv`
     """
-    from coembed.fitted import load
-
-    if output is not None:
-        check_output(output, model)
-    fitted = load(model)
+    fitted = load_to_write(model, output)
     items, type = asked_items(fitted, item, node, type, output, relation)
     if relation is None:
         type = type or fitted.main
@@ -198,7 +190,7 @@ def _first_relation(fitted: Fitted, type: str) -> str:
 def _check_column(fitted: Fitted, column: str, type: str) -> None:
     from coembed.fitted.questions import check_no_classes
 
-    owner = fitted.network.owner_type(type) or type
+    owner = fitted.network.owner_type(type) or fitted.network.items(type).name
     columns = [each.column.name for each in fitted.network.columns(owner) if each.column]
     if column not in columns and column not in [each.name for each in fitted.network.columns(owner)]:
         check_no_classes(fitted, column, owner)

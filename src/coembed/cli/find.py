@@ -36,14 +36,11 @@ def find(
 
     `coembed find shop "income>50000 city:Lille,Rome -is:labelled" -o some.csv`
     """
-    from coembed.cli.predictions import check_output, write_arrow
-    from coembed.fitted import load
+    from coembed.cli.predictions import load_to_write, write_arrow
     from coembed.fitted.item_table import item_table
     from coembed.fitted.kept_selections import read_selections
 
-    if output is not None:
-        check_output(output, model)
-    fitted = load(model)
+    fitted = load_to_write(model, output)
     found = fitted.find(query, read_selections(model))
     tables = {type: item_table(fitted, type, rows) for type, rows in found.rows.items() if len(rows)}
     if output is not None:

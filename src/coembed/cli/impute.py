@@ -80,7 +80,7 @@ def impute(
 
     `coembed impute shop/ --type customers -o full.parquet --draws 5`
     """
-    from coembed.cli.predictions import check_output, write_arrow
+    from coembed.cli.predictions import check_output, load_to_write, write_arrow
 
     check_output(output, *paths)
     if (paths[0] / "model.json").is_file():
@@ -88,10 +88,8 @@ def impute(
             raise InputError(f"{paths[0]} is a model: name the table to fill, too")
         if label or kinds or schema is not None or epochs is not None:
             raise InputError("--label, --as, --schema and --epochs are for training; the model is trained")
-        from coembed.fitted import load
-
         model, table, *beside = paths
-        done = load(model).impute(
+        done = load_to_write(model, output, table, *beside).impute(
             table,
             type,
             id=id,

@@ -47,8 +47,8 @@ def embed(
 
     `coembed embed model newcomers/ -o grown && coembed profile grown newcomer`
     """
-    from coembed.cli.predictions import check_apart
-    from coembed.fitted import load, save
+    from coembed.cli.predictions import load_to_write
+    from coembed.fitted import save
     from coembed.fitted.export import check_target, export
     from coembed.fitted.storage import check_place
     from coembed.network import read
@@ -58,8 +58,8 @@ def embed(
         check_place(output)
     else:
         check_target(output, format)
-        check_apart(output, model, *network)
-    placed = load(model).embed(read(*network))
+    fitted = load_to_write(model, None if as_model else output, *network, table=False)
+    placed = fitted.embed(read(*network))
     if as_model:
         save(placed.result, output)
     else:
@@ -83,14 +83,12 @@ def export(model: ModelPath, output: Output, format: Format = None) -> None:
 
     `coembed export model -o codes.tsv`
     """
-    from coembed.cli.predictions import check_apart
-    from coembed.fitted import load
+    from coembed.cli.predictions import load_to_write
     from coembed.fitted.export import check_target
     from coembed.fitted.export import export as write
 
     check_target(output, format)
-    check_apart(output, model)
-    written = write(load(model), output, format)
+    written = write(load_to_write(model, output, table=False), output, format)
     say(f"wrote {' and '.join(str(path) for path in written)}")
 
 

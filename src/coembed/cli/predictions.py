@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from coembed.fitted import Fitted
+    from coembed.network import Network
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 OF_MODELS = (".json", ".jsonl", ".safetensors")
 """What the files of a model end in."""
+PLAIN_TABLES = {"nodes", "edges", "labels"}
+"""How tables of a plain network are called."""
 TEXTS = ("known", "type", "title")
 """Columns of text, though all of it may be missing."""
 
@@ -71,6 +74,37 @@ def check_apart(path: Path, *inputs: Path) -> None:
             raise InputError(
                 f"{path} would be one of the tables of {given} from then on; give a file in another folder"
             )
+
+
+def load_to_write(model: Path, path: Path | None, *inputs: Path, table: bool = True) -> Fitted:
+    """A model whose answers go there, if anywhere, once it is certain that they may."""
+    from coembed.fitted import load
+
+    if path is not None:
+        (check_output if table else check_apart)(path, model, *inputs)
+    fitted = load(model)
+    if path is not None:
+        _check_no_table(path, fitted.network)
+    return fitted
+
+
+def _check_no_table(path: Path, network: Network) -> None:
+    """Refuse to write over a table that the model may have learnt from, or among several of them."""
+    types = PLAIN_TABLES if network.is_plain else set(network.types)
+    names = types | set(network.relations)
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    tables = {each.stem for each in beside if each.suffix.lower() in ENDINGS}
+    there = sorted(tables & types)
+    if there and path.exists() and path.stem in names:
+        raise InputError(
+            f"{path} is called as a table that the model learnt from: writing there may lose it; "
+            "give another file"
+        )
+    if len(there) > 1 and path.suffix.lower() in ENDINGS:
+        listed = " and ".join(there[:2])
+        raise InputError(
+            f"{path} would be one of the tables beside {listed} from then on; give a file in another folder"
+        )
 
 
 def write_table(table: dict[str, list[Any]], path: Path) -> None:

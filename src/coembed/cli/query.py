@@ -96,12 +96,10 @@ def predict(
     """
     import sys
 
-    from coembed.cli.predictions import check_output, first_column, predicted_type, write_table
+    from coembed.cli.predictions import first_column, load_to_write, predicted_type, write_table
     from coembed.fitted.row_predictions import predict_known
 
-    if output is not None:
-        check_output(output, model, *(new or ()))
-    fitted = _load(model)
+    fitted = load_to_write(model, output, *(new or ()))
     if new:
         if item or unlabelled:
             raise InputError("new rows are all answered; leave --item and --unlabelled out")
