@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import coembed
 from coembed import SCAN, InputError
-from coembed.fitted import sample_answers
+from coembed.fitted import placed_rows, sample_answers
 from coembed.network import split_labels
 
 BARE = {"space_dim": 0, "pair_scores": False}
@@ -66,16 +67,19 @@ def test_other_settings_go_through_and_unknown_ones_are_refused(partly):
         SCAN(settings={"taus": 1}).fit(partly)
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_many_rows_are_answered_in_parts(monkeypatch, labelled):
-    """As all at once, with classes and without."""
+@pytest.mark.parametrize(
+    ("labelled", "made"), [(True, np.asarray), (False, np.asarray), (True, sp.csr_array)]
+)
+def test_many_rows_are_answered_in_parts(monkeypatch, labelled, made):
+    """As all at once: with classes and without, columns of a table or one matrix."""
     rng = np.random.default_rng(0)
     group = np.arange(50) % 2
-    rows = (rng.random((50, 12)) < np.where(group[:, None] == np.arange(12) % 2, 0.5, 0.1)) * 1.0
+    rows = made((rng.random((50, 12)) < np.where(group[:, None] == np.arange(12) % 2, 0.5, 0.1)) * 1.0)
     scan = SCAN(**{**QUICK, "dim": 4}).fit(rows, group if labelled else None)
     whole = scan.transform(rows[:23])
     told = scan.predict_proba(rows[:23]) if labelled else None
-    monkeypatch.setattr(sample_answers, "AT_ONCE", 10)
+    for module in (sample_answers, placed_rows):
+        monkeypatch.setattr(module, "AT_ONCE", 10)
     np.testing.assert_allclose(scan.transform(rows[:23]), whole, atol=1e-6)
     if labelled:
         np.testing.assert_allclose(scan.predict_proba(rows[:23]), told, atol=1e-6)
