@@ -106,7 +106,7 @@ def known_text(relation: Relation, row: int, titles: list[str]) -> str | None:
         return titles[int(matrix.indices[part.start]) - column.start]
     if column.kind == "yes/no":
         return "yes" if value else "no"
-    return cell_text(column, float(column.cell(value)))
+    return cell_text(column, float(column.held(value)))
 
 
 def cell_text(column: Column, cell: float) -> str:

@@ -86,33 +86,39 @@ def how_far_to_lean(by_fold: Sequence[np.ndarray], own: LabelledType, strengths:
     """As far as it is clearly better on labels that were not seen.
 
     A mean over links is less sure than what it is of, which is no merit: it is made as sure as is right.
-    Of a fold that is found on the labels of the others, as is how its members are weighed.
+    Of a fold that is found on the labels of the others, as is how its members are weighed. What does not lean
+    may be made as sure for the comparison, so that leaning alone can be what is better.
     """
     known = np.flatnonzero(own.folds >= 0)
     truth, fold = own.labels[known], own.folds[known]
+    wanted = torch.eye(own.n_classes, dtype=torch.float64)[torch.as_tensor(truth)]
+    others = [torch.as_tensor(fold != f) for f in range(FOLDS)]
 
-    def cost(told: np.ndarray) -> np.ndarray:
+    def as_sure_as_right(strength: float) -> Leaning:
+        told = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
+        logs = torch.as_tensor(np.log(np.maximum(out_of_fold(told, own), LEAST)))
+        sure = [
+            sharpened(each, best_temperature(logs[rows], wanted[rows]))
+            for each, rows in zip(told, others, strict=True)
+        ]
+        return Leaning(strength, best_temperature(logs, wanted), sure)
+
+    def cost(leaning: Leaning) -> np.ndarray:
+        told = out_of_fold(leaning.by_fold, own)
         return -np.log(np.maximum(told[np.arange(len(truth)), truth], 1e-3))
 
-    straight = cost(out_of_fold(by_fold, own))
-    best, least = Leaning(0.0, 1.0, by_fold), straight
-    for strength in strengths if own.walk is not None else ():
-        if not strength:
-            continue
-        leant = [own.smoothed(each, strength, f) for f, each in enumerate(by_fold)]
-        logs = torch.as_tensor(np.log(np.maximum(out_of_fold(leant, own), LEAST)))
-        wanted = torch.eye(own.n_classes, dtype=logs.dtype)[torch.as_tensor(truth)]
-        others = [torch.as_tensor(fold != f) for f in range(FOLDS)]
-        leant = [
-            sharpened(each, best_temperature(logs[rows], wanted[rows]))
-            for each, rows in zip(leant, others, strict=True)
-        ]
-        costs = cost(out_of_fold(leant, own))
-        if costs.mean() < least.mean():
-            best, least = Leaning(strength, best_temperature(logs, wanted), leant), costs
-    gain = straight - least
+    straight = Leaning(0.0, 1.0, by_fold)
+    if own.walk is None or not any(strengths):
+        return straight
+    unbent = min(cost(straight), cost(as_sure_as_right(0.0)), key=np.mean)
+    best, least = straight, unbent
+    for strength in filter(None, strengths):
+        leaning = as_sure_as_right(strength)
+        if (costs := cost(leaning)).mean() < least.mean():
+            best, least = leaning, costs
+    gain = unbent - least
     clear = gain.mean() > CLEARLY * gain.std() / math.sqrt(max(len(gain), 1))
-    return best if clear else Leaning(0.0, 1.0, by_fold)
+    return best if clear else straight
 
 
 def stacked(told: Sequence[np.ndarray], truth: np.ndarray) -> np.ndarray:

@@ -263,7 +263,7 @@ def label_decay(settings: Settings, n_classes: int) -> float:
     Examples
     --------
     >>> from coembed.settings import preset_settings
-    >>> [label_decay(preset_settings("best"), classes) for classes in (2, 10, 20, 100)]
+    >>> [round(label_decay(preset_settings("best"), classes), 6) for classes in (2, 10, 20, 100)]
     [0.1, 0.1, 0.025, 0.001]
     """
     falling = min(1.0, (FEW_CLASSES / max(n_classes, 1)) ** 2)

@@ -169,6 +169,7 @@ def _relation(
 
 
 def _column(said: dict[str, Any], width: int) -> Column:
+    said = {"day_first": None} | said  # which 0.2.0 did not write
     if set(said) != {each.name for each in fields(Column)} or said["kind"] not in get_args(ColumnKind):
         raise InputError(f"{RECORD} has a column of no known kind")
     for name, kind in _NUMBERS.items():
@@ -176,6 +177,8 @@ def _column(said: dict[str, Any], width: int) -> Column:
             raise InputError(f"{RECORD} has no {kind.__name__} for {name} of a column")
     if not (math.isfinite(said["center"]) and math.isfinite(said["scale"]) and said["scale"] > 0):
         raise InputError(f"{RECORD} has a column whose values have no finite unit")
+    if said["day_first"] not in (None, True, False):
+        raise InputError(f"{RECORD} has a column of dates whose day is neither first nor second")
     if not 0 <= said["start"] <= said["stop"] <= width:
         raise InputError(f"{RECORD} has a column that leaves the {width} attributes")
     return Column(**{**said, "name": text_of(said["name"])})
