@@ -74,7 +74,7 @@ def scores(records: Iterable[Record]) -> str:
         said = "equivalent" if each["verdict"] in ASKED and each.get("why") else str(each["verdict"])
         for name in (str(each["path"]).partition("/")[0], "all"):
             counts[name][said] += 1
-    heads = ("folder", "changes", "noticed", "make no difference", "in lines that no asked test runs")
+    heads = ("folder", "changes", "noticed", "make no difference", "not asked, or run by no asked test")
     heads += ("survived", "noticed of those that make a difference")
     lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
     for name in [*sorted(counts.keys() - {"all"}), "all"]:

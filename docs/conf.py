@@ -50,7 +50,7 @@ NAVIGATION = {
     "Reference": """cli queries settings formats api python reference/package reference/network
         reference/fitted reference/model reference/evaluation reference/client migration changes""",
     "Explanation": """model best fast doubt reliability results/best results/paper results/rivals
-        results/report rivals/index""",
+        results/report results/mutation_survivors rivals/index""",
     "Extending": """extending/index extending/likelihood extending/column_kind extending/reader extending/view
         extending/member extending/rival extending/metric extending/panel development""",
     "Project": "contributing release security conduct",

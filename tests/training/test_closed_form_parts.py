@@ -14,8 +14,6 @@ from coembed.settings import preset_settings
 from coembed.training import fit
 from coembed.training.closed_form_relations import CodeBlocks
 from coembed.training.closed_form_result import _cell_codes, _precision, _shares
-from coembed.training.ridge_model import ridge_model
-from coembed.views import TypeViews
 
 
 @pytest.fixture(scope="module")
@@ -139,16 +137,3 @@ def test_an_attribute_of_one_owner_is_found_by_it() -> None:
     known = words.astype(bool)
     assert cosines[known].mean() > cosines[~known].mean() + 0.2
     assert cosines[:, 20].argsort()[::-1][:20].tolist().count(7) == 1
-
-
-def test_views_are_read_at_one_size() -> None:
-    """What is solved for does not depend on the unit of a view, though weights are held back."""
-    rng = np.random.default_rng(0)
-    views = {name: rng.normal(size=(60, 3)).astype(np.float32) for name in ("one", "other")}
-    wanted = views["one"] @ rng.normal(size=(3, 2)) + views["other"] @ rng.normal(size=(3, 2))
-    told = []
-    for unit in (1, 100):
-        scaled = views | {"one": np.float32(unit) * views["one"]}
-        given = TypeViews({}, scaled, np.ones((60, 1), np.float32))
-        told.append(ridge_model(given, wanted).of(given))
-    np.testing.assert_allclose(told[1], told[0], rtol=1e-3, atol=1e-3)
