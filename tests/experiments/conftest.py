@@ -44,7 +44,7 @@ def made_up(cell: Cell) -> dict:
         line = {"spearman": -0.5, "mean": 0.5, "evidence": [0, 3.0, 9.0], "variance": [0.6, 0.5, 0.4]}
         details["variance"] = dict.fromkeys(("degree", "attribute_count", "owners"), line)
         details["curves"] = {"loss": {"epoch": [1, 2], "value": [2.0, 1.0]}}
-        details["sets"] = dict.fromkeys(("0.9", "0.95", "0.99"), {"coverage": 0.95, "size": 1.2})
+        details["sets"] = {key: {"coverage": 0.95, "size": 1.2} for key in ("0.9", "0.95", "0.99")}
     return {
         "state": "done",
         "metrics": metrics,
