@@ -81,7 +81,7 @@ class Column:
         x = value * self.scale + self.center
         return np.expm1(x) if self.log else x
 
-    def held(self, value: np.ndarray) -> np.ndarray:
+    def held(self, value: np.ndarray | float) -> np.ndarray:
         """Cells that known values stand for, as the table has them: without the digits that float32 makes up.
 
         Examples
