@@ -50,7 +50,6 @@ CHANGES = {
         m, "saw", doubt=replace(m.relations["saw"].doubt, prevalence=2.0)
     ),
     "half of what is known of the classes of person": lambda m: with_type(m, "person", label_shift=None),
-    "probabilities of person": lambda m: with_type(m, "person", probabilities=np.ones((2, 2), np.float32)),
     "put outside of the codes": lambda m: with_type(m, "person", block=999),
     "directions of some types, but not of film": lambda m: with_type(m, "film", direction=None),
     "beyond what any fit leaves": lambda m: with_type(m, "film", mean=m.types["film"].mean + 1e10),
